@@ -6,11 +6,11 @@
 use std::time::{Duration, Instant};
 
 use context::macros::{MacroScope, MacroState};
-use context::regex_script::{Channel, CompiledScripts, Occasion, ScriptBudget};
+use context::regex_script::{Channel, CompiledScripts, ScriptBudget, ScriptContext};
 use divan::Bencher;
 use domain::regex_script::{RegexScript, ScriptTarget};
 
-const SENT: Occasion = Occasion {
+const SENT: ScriptContext = ScriptContext {
     placement: ScriptTarget::AiOutput,
     channel: Channel::Prompt,
     depth: Some(3),
@@ -98,7 +98,7 @@ fn fingerprints_of_5000_messages(bencher: Bencher<'_, '_>) {
     bencher.bench(|| {
         (0..5_000_u32)
             .filter_map(|depth| {
-                set.fingerprint(&Occasion {
+                set.fingerprint(&ScriptContext {
                     depth: Some(depth),
                     ..SENT
                 })

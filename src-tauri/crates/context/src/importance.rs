@@ -114,9 +114,12 @@ pub fn judge<'s>(text: &str, speakers: impl IntoIterator<Item = &'s str>) -> Imp
     add(if found.binding { 3 } else { 0 }, Feature::Commitment);
     add(found.numbers.min(2) as u8, Feature::Numbers);
     add(found.names.len().min(2) as u8, Feature::Names);
-    add(u8::from((6..=80).contains(&found.words)), Feature::Concise);
+    add(
+        u8::from((6..=80).contains(&found.word_count)),
+        Feature::Concise,
+    );
     // Very short texts say little by themselves, and long ones do not fit among excerpts.
-    let less = match found.words {
+    let less = match found.word_count {
         0..4 => 2,
         151.. => 3,
         _ => 0,
@@ -128,7 +131,7 @@ pub fn judge<'s>(text: &str, speakers: impl IntoIterator<Item = &'s str>) -> Imp
 /// The features of a text that affect the score.
 #[derive(Default)]
 struct Findings {
-    words: usize,
+    word_count: usize,
     numbers: usize,
     names: HashSet<String>,
     binding: bool,
@@ -149,7 +152,7 @@ impl Findings {
             begins |= !token.starts_with(char::is_alphanumeric);
             if !word.is_empty() {
                 let small = word.to_lowercase();
-                found.words += 1;
+                found.word_count += 1;
                 found.numbers +=
                     usize::from(word.starts_with(|letter: char| letter.is_ascii_digit()));
                 found.binding |= BINDING.iter().any(|stem| small.starts_with(stem));

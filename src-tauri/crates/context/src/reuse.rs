@@ -44,7 +44,8 @@ fn common_prefix<'a>(
     mut left: impl Iterator<Item = &'a str>,
     mut right: impl Iterator<Item = &'a str>,
 ) -> usize {
-    let (mut a, mut b) = ("".as_bytes(), "".as_bytes());
+    let mut a = "".as_bytes();
+    let mut b = "".as_bytes();
     let mut common = 0;
     loop {
         while a.is_empty() {

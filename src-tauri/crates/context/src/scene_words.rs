@@ -1,6 +1,6 @@
 //! Words that tie a background to the scenes in which it is shown.
 
-use crate::lore::fold::{folded, is_boundary};
+use crate::lore::keys::fold::{folded, is_boundary};
 
 /// Maximum number of words of a background.
 pub const MAX_WORDS: usize = 50;
@@ -72,7 +72,8 @@ fn occurs(text: &str, word: &str) -> bool {
     };
     let mut from = 0;
     while let Some(at) = text[from..].find(word) {
-        let (start, end) = (from + at, from + at + word.len());
+        let start = from + at;
+        let end = from + at + word.len();
         let before = text[..start]
             .chars()
             .next_back()

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use domain::archive::Archive;
 use percent_encoding::percent_decode_str;
 
 use super::markup::{XmlToken, xml_tokens};
-use super::{DocumentError, MAX_BYTES, MAX_FILE, Passage, TextBlock, cut, html};
-use domain::archive::Archive;
+use super::{Passage, html};
+use crate::error::DocumentError;
+use crate::text_block::{MAX_BYTES, MAX_FILE, TextBlock, cut};
 
 const CONTAINER: &str = "META-INF/container.xml";
 const ENCRYPTION: &str = "META-INF/encryption.xml";
@@ -45,14 +47,15 @@ pub fn read(
     };
     let package = book.package()?;
     let titles = book.titles(&package)?;
-    let (mut pieces, mut said) = (Vec::new(), 0);
+    let mut pieces = Vec::new();
+    let mut size = 0;
     for path in &package.pages {
         let Some(page) = book.member(path, MAX_PAGE)? else {
             continue;
         };
         let page = html::pieces(&page, should_continue)?;
-        said += page.iter().map(TextBlock::size).sum::<usize>();
-        if said > MAX_BYTES {
+        size += page.iter().map(TextBlock::size).sum::<usize>();
+        if size > MAX_BYTES {
             return Err(DocumentError::TooMuchText);
         }
         if let Some(title) = titles
@@ -83,11 +86,12 @@ impl EpubBook<'_> {
     fn member(&mut self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, DocumentError> {
         let member = self.archive.read(path, limit)?;
         self.unpacked += member.as_ref().map_or(0, Vec::len);
-        match self.unpacked > MAX_UNPACKED {
-            true => Err(DocumentError::Unpacked {
+        if self.unpacked > MAX_UNPACKED {
+            Err(DocumentError::Unpacked {
                 limit: MAX_UNPACKED,
-            }),
-            false => Ok(member),
+            })
+        } else {
+            Ok(member)
         }
     }
 
@@ -123,9 +127,10 @@ impl EpubBook<'_> {
         let mut methods = encryption
             .iter()
             .filter_map(|mark| mark.attribute("encryptionmethod", "algorithm"));
-        match methods.all(|method| SCRAMBLED_FONTS.contains(&method)) {
-            true => Ok(()),
-            false => Err(DocumentError::CopyProtected),
+        if methods.all(|method| SCRAMBLED_FONTS.contains(&method)) {
+            Ok(())
+        } else {
+            Err(DocumentError::CopyProtected)
         }
     }
 
@@ -136,7 +141,8 @@ impl EpubBook<'_> {
         };
         let contents = self.xml_tokens(path)?.unwrap_or_default();
         let mut titles = BTreeMap::new();
-        let (mut title, mut link) = (String::new(), None);
+        let mut title = String::new();
+        let mut link = None;
         for mark in &contents {
             // A navigation document (EPUB 3) has the title inside the link. An NCX file (EPUB 2)
             // has it before the address.

@@ -2,81 +2,23 @@
 //! their heading or page.
 
 mod epub;
+mod error;
 mod html;
 mod kind;
 mod markup;
 mod pdf;
 mod splitter;
+mod text_block;
 
-use domain::archive::ArchiveError;
 use domain::document::{MAX_PASSAGE, Passage};
-
 pub use epub::read as read_epub;
 pub use html::read as read_html;
 pub use kind::DocumentKind;
 pub use pdf::read as read_pdf;
 use splitter::PassageSplitter;
 
-/// Maximum text size of a document in any format, in bytes. A long novel fits.
-pub const MAX_BYTES: usize = 4 << 20;
-/// Maximum size of a file that contains more than text, such as pictures, fonts and markup, in
-/// bytes.
-pub const MAX_FILE: usize = 32 << 20;
-/// Maximum number of passages of a document. Normal text of the maximum size has a quarter of that.
-pub const MAX_PASSAGES: usize = 20_000;
-
-/// A part of a document in a format other than plain text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TextBlock {
-    /// Passages up to the next heading cite it.
-    Heading(String),
-    /// One or more lines that belong together.
-    Paragraph(String),
-}
-
-impl TextBlock {
-    /// Size in bytes, including a separator.
-    fn size(&self) -> usize {
-        match self {
-            Self::Heading(text) | Self::Paragraph(text) => text.len() + 1,
-        }
-    }
-}
-
-/// Why a file cannot be used as a document.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DocumentError {
-    #[error("it has {bytes} bytes, and the limit is {limit}")]
-    TooLarge { bytes: usize, limit: usize },
-    #[error("it contains more than {MAX_BYTES} bytes of text")]
-    TooMuchText,
-    #[error("it is not UTF-8 text")]
-    NotText,
-    #[error("it contains no text")]
-    Empty,
-    #[error("it has more than {MAX_PASSAGES} passages")]
-    TooManyPassages,
-    #[error(transparent)]
-    Archive(#[from] ArchiveError),
-    #[error("it is an archive, but not an EPUB book")]
-    NotABook,
-    #[error("the book is damaged: its {part} is missing or empty")]
-    DamagedBook { part: &'static str },
-    #[error("the book unpacks to more than {limit} bytes")]
-    Unpacked { limit: usize },
-    #[error("the book is copy-protected")]
-    CopyProtected,
-    #[error("the PDF is damaged")]
-    DamagedPdf,
-    #[error("the PDF is locked with a password")]
-    Locked,
-    #[error("the pages of the PDF are pictures without text")]
-    OnlyPictures,
-    #[error("it takes too long to read")]
-    TooSlow,
-    #[error("an unexpected error occurred while reading it")]
-    Unreadable,
-}
+pub use self::error::DocumentError;
+pub use self::text_block::{MAX_BYTES, MAX_FILE, MAX_PASSAGES, TextBlock, cut};
 
 /// Reads a text file and splits it into passages, in order. Takes linear time.
 ///
@@ -96,32 +38,6 @@ pub fn read(file: &[u8]) -> Result<Vec<Passage>, DocumentError> {
         return Err(DocumentError::NotText);
     }
     bounded(passages(text))
-}
-
-/// Splits pieces of another format into passages, in order.
-///
-/// # Errors
-/// [`DocumentError::Empty`] without text, [`DocumentError::TooMuchText`] or
-/// [`DocumentError::TooManyPassages`] above the limits.
-pub fn cut(pieces: &[TextBlock]) -> Result<Vec<Passage>, DocumentError> {
-    if pieces.iter().map(TextBlock::size).sum::<usize>() > MAX_BYTES {
-        return Err(DocumentError::TooMuchText);
-    }
-    let mut cutter = PassageSplitter::default();
-    for piece in pieces {
-        match piece {
-            _ if cutter.count() > MAX_PASSAGES => break,
-            TextBlock::Heading(words) => cutter.begin(plain(words).trim()),
-            TextBlock::Paragraph(text) => {
-                let lines = text.lines().map(plain);
-                lines
-                    .filter(|line| !line.trim().is_empty())
-                    .for_each(|line| cutter.line(line.trim_end()));
-                cutter.end_paragraph();
-            }
-        }
-    }
-    bounded(cutter.finish())
 }
 
 fn bounded(passages: Vec<Passage>) -> Result<Vec<Passage>, DocumentError> {

@@ -9,7 +9,7 @@ use html5ever::tokenizer::{
     BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 
-use super::DocumentError;
+use crate::error::DocumentError;
 
 /// Number of bytes between two calls of `should_continue`.
 const CHUNK: usize = 4 << 10;

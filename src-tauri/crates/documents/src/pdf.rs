@@ -7,12 +7,13 @@ mod lines;
 use std::cell::Cell;
 
 use domain::document::Passage;
+use fonts::{FontCache, Fonts};
+use lines::Lines;
 use lopdf::content::Content;
 use lopdf::{Dictionary, Document, LoadOptions, Object, ObjectId, Stream};
 
-use crate::{DocumentError, MAX_BYTES, MAX_FILE, TextBlock, cut};
-use fonts::{FontCache, Fonts};
-use lines::Lines;
+use crate::error::DocumentError;
+use crate::text_block::{MAX_BYTES, MAX_FILE, TextBlock, cut};
 
 /// Maximum number of pages.
 const MAX_PAGES: usize = 10_000;
@@ -48,7 +49,9 @@ pub fn read(
         });
     }
     let file = load(file)?;
-    let (mut pieces, mut said, mut known) = (Vec::new(), 0, FontCache::default());
+    let mut pieces = Vec::new();
+    let mut said = 0;
+    let mut known = FontCache::default();
     let pages = file.get_pages();
     if pages.is_empty() {
         return Err(DocumentError::DamagedPdf);

@@ -83,14 +83,13 @@ fn cut(text: &str) -> (&str, &str) {
             .rev()
             .take_while(|(at, _)| *at >= end / 2)
     };
-    let behind = |(at, letter): (usize, char)| at + letter.len_utf8();
     let sentence = late()
         .find(|(at, letter)| ends_sentence(*letter, &text[at + letter.len_utf8()..]))
-        .map(behind);
+        .map(|(at, letter)| at + letter.len_utf8());
     let word = || {
         late()
             .find(|(_, letter)| letter.is_whitespace())
-            .map(behind)
+            .map(|(at, letter)| at + letter.len_utf8())
     };
     let (first, rest) = text.split_at(sentence.or_else(word).unwrap_or(end));
     (first.trim_end(), rest.trim_start())

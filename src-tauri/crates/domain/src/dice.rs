@@ -12,10 +12,10 @@ const SHOWN_DICE: usize = 30;
 
 /// A parsed formula.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DiceFormula(Vec<Term>);
+pub struct DiceFormula(Vec<DiceTerm>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Term {
+struct DiceTerm {
     negative: bool,
     /// Number of dice, or the value of a plain number.
     count: u32,
@@ -55,7 +55,7 @@ impl DiceFormula {
             .collect::<String>()
             .to_ascii_lowercase();
         if let Ok(sides) = formula.parse() {
-            let die = Term {
+            let die = DiceTerm {
                 negative: false,
                 count: 1,
                 sides: Some(sides),
@@ -74,7 +74,7 @@ impl DiceFormula {
                 None => return None,
             };
             let (term, behind) = rest.split_at(rest.find(['+', '-']).unwrap_or(rest.len()));
-            let term = Term::parse(term, negative)?;
+            let term = DiceTerm::parse(term, negative)?;
             dice += term.sides.map_or(0, |_| term.count);
             if dice > MAX_DICE || terms.len() > MAX_DICE as usize {
                 return None;
@@ -96,7 +96,7 @@ impl DiceFormula {
     }
 }
 
-impl Term {
+impl DiceTerm {
     fn parse(text: &str, negative: bool) -> Option<Self> {
         let digits = |text: &str| {
             text.bytes()

@@ -10,48 +10,43 @@
 
 pub mod archive;
 pub mod backyard;
-pub mod bundle;
 pub mod card;
 pub mod chat;
 pub mod chat_file;
 pub mod dice;
-pub mod document;
-pub mod embedding;
 pub mod emotion;
 pub mod file_kind;
 pub mod id;
-pub mod keyframe;
 pub mod lenient_json;
 pub mod lorebook;
 pub mod memory;
 pub mod model;
 pub mod overrides;
 pub mod persona;
-pub mod plain;
-pub mod plain_line;
 pub mod prompt;
 pub mod quick_reply;
-pub mod quick_reply_edit;
 pub mod readable_chat;
 pub mod regex_script;
 pub mod sampling;
-pub mod script;
-pub mod search_query;
 pub mod settings;
-pub mod shown_text;
 pub mod slash;
 #[cfg(test)]
 mod test_cases;
+mod text;
 pub mod time;
-pub mod token_choice;
-pub mod tool_call;
-pub mod tool_server;
+mod tool;
 
+pub use archive::bundle;
 pub use id::{
     ApiKeyId, CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId,
     MemoryId, MessageId, ModelId, PersonaId, SwipeId, ToolServerId,
 };
+pub use memory::{document, embedding, keyframe};
+pub use quick_reply::edit as quick_reply_edit;
+pub use sampling::token_choice;
+pub use text::{plain, plain_line, script, search_query, shown_text};
 pub use time::Timestamp;
+pub use tool::{tool_call, tool_server};
 pub use tool_call::{
     SignedThought, ToolArguments, ToolCall, ToolDefinition, ToolResult, ToolRound,
 };

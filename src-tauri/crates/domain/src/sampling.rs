@@ -3,6 +3,7 @@
 mod grammar;
 mod order;
 mod rules;
+pub mod token_choice;
 
 use serde::{Deserialize, Serialize};
 

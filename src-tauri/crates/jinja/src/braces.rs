@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use super::RenderError;
-use super::args::Called;
-use super::eval::field;
+use super::functions::args::Called;
 use super::meter::{Buffer, Meter};
-use super::printf::{MAX_PRECISION, real};
 use super::value::{TextValue, Value, ValueResult};
+use crate::error::RenderError;
+use crate::field::field;
+use crate::functions::printf::numbers::{MAX_PRECISION, real};
 
 /// Maximum nesting of fields: a specification may have fields, these may not.
 const NESTING: u8 = 2;
@@ -16,24 +16,24 @@ const MAX_WIDTH: usize = 100_000;
 
 /// `'{} {0:>5} {name!r:.3}'.format(…)`
 pub(crate) fn braces(meter: &Rc<Meter>, pattern: &str, called: &Called) -> ValueResult {
-    let mut fields = Fields {
+    let mut fields = FieldCursor {
         meter,
         called,
-        place: 0,
+        argument_index: 0,
     };
     let mut out = Buffer::new(meter)?;
     fields.write(pattern, NESTING, &mut out)?;
     Ok(Value::Text(out.into()))
 }
 
-struct Fields<'f> {
+struct FieldCursor<'f> {
     meter: &'f Rc<Meter>,
     called: &'f Called,
     /// Number of the next field without a name.
-    place: usize,
+    argument_index: usize,
 }
 
-impl Fields<'_> {
+impl FieldCursor<'_> {
     fn write(&mut self, pattern: &str, nesting: u8, out: &mut Buffer) -> Result<(), RenderError> {
         let mut rest = pattern;
         while let Some(at) = rest.find(['{', '}']) {
@@ -78,9 +78,10 @@ impl Fields<'_> {
                 )));
             }
         };
-        match spec.is_empty() {
-            true => value.write(out),
-            false => Spec::parse(&spec)?.write(self.meter, &value, out),
+        if spec.is_empty() {
+            value.write(out)
+        } else {
+            Spec::parse(&spec)?.write(self.meter, &value, out)
         }
     }
 
@@ -104,8 +105,8 @@ impl Fields<'_> {
         let (name, mut rest) = path.split_at(end);
         let found = match (name, name.parse::<usize>()) {
             ("", _) => {
-                self.place += 1;
-                self.called.positional.get(self.place - 1)
+                self.argument_index += 1;
+                self.called.positional.get(self.argument_index - 1)
             }
             (_, Ok(index)) => self.called.positional.get(index),
             (name, Err(_)) => self.called.get(usize::MAX, name),
@@ -128,7 +129,9 @@ impl Fields<'_> {
                 }
             };
             value = match (&value, key.parse::<usize>()) {
-                (Value::List(items), Ok(place)) => items.get(place).cloned().ok_or_else(wrong)?,
+                (Value::List(items), Ok(argument_index)) => {
+                    items.get(argument_index).cloned().ok_or_else(wrong)?
+                }
                 _ => field(self.meter, &value, key)?,
             };
             rest = after;
@@ -167,6 +170,16 @@ struct Spec {
     kind: Option<char>,
 }
 
+/// Takes the letter at `at` if it is one of `wanted`.
+fn take(letters: &[char], at: &mut usize, wanted: &[char]) -> Option<char> {
+    let found = letters
+        .get(*at)
+        .copied()
+        .filter(|letter| wanted.contains(letter));
+    *at += usize::from(found.is_some());
+    found
+}
+
 impl Spec {
     fn parse(text: &str) -> Result<Self, RenderError> {
         let is_align = |letter: &char| matches!(letter, '<' | '>' | '=' | '^');
@@ -183,23 +196,15 @@ impl Spec {
             }
             _ => 0,
         };
-        let take = |at: &mut usize, wanted: &[char]| {
-            let found = letters
-                .get(*at)
-                .copied()
-                .filter(|letter| wanted.contains(letter));
-            *at += usize::from(found.is_some());
-            found
-        };
-        spec.sign = take(&mut at, &['+', '-', ' ']);
-        take(&mut at, &['z']);
-        spec.alternate = take(&mut at, &['#']).is_some();
-        if take(&mut at, &['0']).is_some() && spec.align.is_none() {
+        spec.sign = take(&letters, &mut at, &['+', '-', ' ']);
+        take(&letters, &mut at, &['z']);
+        spec.alternate = take(&letters, &mut at, &['#']).is_some();
+        if take(&letters, &mut at, &['0']).is_some() && spec.align.is_none() {
             (spec.fill, spec.align) = (Some('0'), Some('='));
         }
         spec.width = number(&letters, &mut at)?.unwrap_or(0);
-        spec.grouping = take(&mut at, &[',', '_']);
-        if take(&mut at, &['.']).is_some() {
+        spec.grouping = take(&letters, &mut at, &[',', '_']);
+        if take(&letters, &mut at, &['.']).is_some() {
             let missing = || RenderError::failed("the format specification has no precision");
             spec.precision = Some(number(&letters, &mut at)?.ok_or_else(missing)?);
         }

@@ -5,12 +5,18 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::args::Called;
 use super::ast::{Args, ComparisonOp, Expr, Name, Node};
 use super::exec::Interpreter;
+use super::functions::args::Called;
+use super::functions::{filters, methods, tests_of_values};
 use super::meter::Buffer;
-use super::value::{BuiltinFunction, Loop, MapValue, Stepper, Value};
-use super::{RenderError, filters, methods, ops, tests_of_values};
+use super::ops;
+use super::value::BuiltinFunction;
+use super::value::MapValue;
+use super::value::Stepper;
+use super::value::Value;
+use crate::error::RenderError;
+use crate::field::field;
 
 /// Maximum number of items in a range, as in Jinja's sandbox.
 const LONGEST_RANGE: i64 = 100_000;
@@ -62,7 +68,8 @@ impl Interpreter {
                 value => ops::binary(&self.meter, super::ast::Op::Sub, &Value::Int(0), &value),
             },
             Node::Binary(op, left, right) => {
-                let (left, right) = (self.eval(left)?, self.eval(right)?);
+                let left = self.eval(left)?;
+                let right = self.eval(right)?;
                 ops::binary(&self.meter, *op, &left, &right)
             }
             Node::Concat(texts) => {
@@ -80,7 +87,8 @@ impl Interpreter {
                 }
             }
             Node::Item(inner, index) => {
-                let (value, index) = (self.eval(inner)?, self.eval(index)?);
+                let value = self.eval(inner)?;
+                let index = self.eval(index)?;
                 self.item(&value, &index)
             }
             Node::Slice(inner, parts) => {
@@ -94,11 +102,13 @@ impl Interpreter {
                 ops::slice(&self.meter, &value, bounds)
             }
             Node::Filter(inner, filter) => {
-                let (value, called) = (self.eval(inner)?, self.called(&filter.args)?);
+                let value = self.eval(inner)?;
+                let called = self.called(&filter.args)?;
                 filters::apply(&self.meter, &filter.name, &value, &called)
             }
             Node::Test(inner, test) => {
-                let (value, called) = (self.eval(inner)?, self.called(&test.args)?);
+                let value = self.eval(inner)?;
+                let called = self.called(&test.args)?;
                 tests_of_values::holds(&self.meter, &test.name, &value, &called).map(Value::Bool)
             }
             _ => Err(RenderError::failed("unknown expression")),
@@ -328,48 +338,4 @@ fn place(index: i64, length: usize) -> Option<usize> {
         index
     };
     usize::try_from(index).ok().filter(|place| *place < length)
-}
-
-/// `value.name`
-pub(crate) fn field(meter: &Rc<super::meter::Meter>, value: &Value, name: &str) -> Evaluated {
-    match value {
-        Value::Map(map) => Ok(map.get(meter, name)?.unwrap_or(Value::Undefined)),
-        Value::Namespace(fields) => Ok(fields
-            .borrow()
-            .get(name)
-            .cloned()
-            .unwrap_or(Value::Undefined)),
-        Value::Loop(state) => Ok(loop_field(state, name)),
-        Value::Stepper(stepper) => Ok(stepper.field(name)),
-        // The pairs of `groupby`.
-        Value::List(pair)
-            if pair.is_tuple() && pair.len() == 2 && matches!(name, "grouper" | "list") =>
-        {
-            Ok(pair[usize::from(name == "list")].clone())
-        }
-        Value::Undefined => Err(RenderError::failed(format!(
-            "an undefined value has no `{name}`"
-        ))),
-        _ => Ok(Value::Undefined),
-    }
-}
-
-fn loop_field(state: &Loop, name: &str) -> Value {
-    let (index, length) = (state.index.get(), state.items.len());
-    let int = |value: usize| Value::Int(value as i64);
-    let neighbour = |place: Option<usize>| place.and_then(|place| state.items.get(place)).cloned();
-    match name {
-        "index" => int(index + 1),
-        "index0" => int(index),
-        "revindex" => int(length - index),
-        "revindex0" => int(length - index - 1),
-        "first" => Value::Bool(index == 0),
-        "last" => Value::Bool(index + 1 == length),
-        "length" => int(length),
-        "depth" => int(state.depth + 1),
-        "depth0" => int(state.depth),
-        "previtem" => neighbour(index.checked_sub(1)).unwrap_or(Value::Undefined),
-        "nextitem" => neighbour(Some(index + 1)).unwrap_or(Value::Undefined),
-        _ => Value::Undefined,
-    }
 }

@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::args::Called;
+use super::ToolInput;
 use super::ast::{AssignTarget, Filter, For, Macro, Name, Stmt};
+use super::functions::args::Called;
+use super::functions::filters;
 use super::meter::{Buffer, Meter};
 use super::parse::{SyntaxError, parse};
 use super::value::{Caller, ListValue, Loop, MapValue, Value};
-use super::{RenderError, ToolInput, filters};
+use crate::error::RenderError;
 
 /// A parsed template.
 pub struct Program {
@@ -63,7 +65,8 @@ fn globals(
 ) -> Result<HashMap<&'static str, Value>, RenderError> {
     use super::value::BuiltinFunction;
     let key = |name| Value::text(meter, name);
-    let (role_key, content_key) = (key("role")?, key("content")?);
+    let role_key = key("role")?;
+    let content_key = key("content")?;
     let mut messages = Vec::with_capacity(input.messages.len());
     for (index, (role, content)) in input.messages.iter().enumerate() {
         let mut content = Value::text(meter, content)?;

@@ -8,52 +8,26 @@
 //! Unsupported features fail with an error that names them: imports, inheritance, `call` blocks,
 //! recursive loops, and filters and methods that no chat template needs.
 
-mod args;
 mod ast;
 mod braces;
+mod error;
 mod eval;
 mod exec;
 mod expression;
-mod filters;
-mod format;
-mod groups;
+mod field;
+mod functions;
 mod lex;
 mod meter;
-mod methods;
 mod ops;
 mod parse;
 mod print;
-mod printf;
-mod sequences;
 mod steppers;
-mod tests_of_values;
+#[cfg(test)]
+mod tests;
 mod tools;
 mod value;
 
+pub use self::error::RenderError;
 pub use self::exec::{Input, Program};
 pub use self::parse::SyntaxError;
 pub use self::tools::{ToolCallInput, ToolDefinitionInput, ToolInput};
-
-/// The reason why a render failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RenderError {
-    /// The message that the template passed to `raise_exception`.
-    #[error("it rejects this chat: {0}")]
-    Raised(String),
-    /// The template uses an absent or invalid value.
-    #[error("{0}")]
-    Failed(String),
-    /// The template exceeds a resource limit.
-    #[error("it exceeds the limit of a chat template for {0}")]
-    Limit(&'static str),
-}
-
-impl RenderError {
-    pub(crate) fn failed(what: impl Into<String>) -> Self {
-        // Names in a template may have any length.
-        Self::Failed(what.into().chars().take(300).collect())
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::RenderError;
+use crate::error::RenderError;
 
 /// Maximum number of steps of a render. Real templates need tens of steps per message.
 const STEPS: u64 = 400_000;

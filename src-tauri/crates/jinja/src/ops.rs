@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::RenderError;
 use super::ast::{ComparisonOp, Op};
 use super::meter::{Buffer, Meter};
 use super::value::{ListValue, Value};
+use crate::error::RenderError;
 
 /// Equality as in Python: `1 == 1.0 == True`; texts, lists and maps compare by content.
 pub(crate) fn equal(meter: &Meter, a: &Value, b: &Value) -> Result<bool, RenderError> {
@@ -162,7 +162,9 @@ pub(crate) fn binary(
             meter.room(list.len().saturating_mul(count).saturating_mul(64))?;
             joined(meter, std::iter::repeat_n(list, count), list.is_tuple())
         }
-        (Op::Rem, Value::Text(pattern), value) => super::printf::percent(meter, pattern, value),
+        (Op::Rem, Value::Text(pattern), value) => {
+            crate::functions::printf::percent(meter, pattern, value)
+        }
         _ => arithmetic(op, a, b),
     }
 }

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::RenderError;
 use super::meter::{Buffer, Meter};
 use super::value::{TextValue, Value};
+use crate::error::RenderError;
 
 impl Value {
     /// Writes the value like `str`.

@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::args::Called;
+use super::functions::args::Called;
 use super::meter::Meter;
+use super::ops;
 use super::value::{Loop, Stepper, Value, ValueResult};
-use super::{RenderError, ops};
+use crate::error::RenderError;
 
 impl Stepper {
     /// `joiner(sep)`

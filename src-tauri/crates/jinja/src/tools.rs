@@ -3,9 +3,9 @@
 
 use std::rc::Rc;
 
-use super::RenderError;
 use super::meter::Meter;
 use super::value::{MapValue, Value, ValueResult};
+use crate::error::RenderError;
 
 /// The tools of one render. All texts are passed as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,10 +74,8 @@ impl ToolInput {
                     meter,
                     [("name", &call.name), ("arguments", &call.arguments)],
                 )?;
-                let (kind, id) = (
-                    Value::text(meter, "function")?,
-                    Value::text(meter, &call.id)?,
-                );
+                let kind = Value::text(meter, "function")?;
+                let id = Value::text(meter, &call.id)?;
                 map(meter, [("type", kind), ("id", id), ("function", function)])
             };
             let calls = calls.iter().map(call).collect::<Result<_, RenderError>>()?;

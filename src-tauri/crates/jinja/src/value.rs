@@ -6,9 +6,9 @@ use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::RenderError;
 use super::ast::{For, Macro};
 use super::meter::{Buffer, Hold, Meter};
+use crate::error::RenderError;
 
 /// Maximum nesting depth of lists and maps.
 const NESTING: u8 = 40;

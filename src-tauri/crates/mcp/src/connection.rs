@@ -1,8 +1,11 @@
 //! One connection to a server, from the handshake to its end.
 
+mod resource;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rmcp::ServiceExt as _;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, JsonObject, ListResourcesRequest,
     ListToolsRequest, PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams,
@@ -12,8 +15,7 @@ use rmcp::service::{
     ClientInitializeError, Peer, PeerRequestOptions, RequestHandle, RoleClient, RunningService,
     ServiceError,
 };
-use rmcp::transport::IntoTransport;
-use rmcp::{ServiceExt as _, transport::DynamicTransportError};
+use rmcp::transport::{DynamicTransportError, IntoTransport};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
@@ -21,6 +23,8 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+pub use self::resource::ServerResource;
+use self::resource::{listed, next_page, resource};
 use crate::host::Host;
 use crate::output::{self, ToolOutput};
 use crate::process::ServerProcess;
@@ -34,15 +38,6 @@ const MAX_PAGES: usize = 50;
 
 /// Bytes of a server's error message that are kept.
 const MAX_MESSAGE: usize = 1_000;
-
-/// A text or file that a server offers to read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerResource {
-    pub uri: String,
-    pub name: String,
-    pub description: String,
-    pub mime_type: Option<String>,
-}
 
 /// A server's description of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -140,7 +135,8 @@ impl Connection {
         let error = match timeout(limits.start, host.serve(transport)).await {
             Ok(Ok(service)) => {
                 let peer = service.peer().clone();
-                let (service, process) = (Mutex::new(service), Mutex::new(process));
+                let service = Mutex::new(service);
+                let process = Mutex::new(process);
                 let answered = AtomicBool::new(false);
                 return Ok(Self {
                     service,
@@ -243,7 +239,8 @@ impl Connection {
         {
             return Ok(Vec::new());
         }
-        let (mut resources, mut cursor) = (Vec::new(), None);
+        let mut resources = Vec::new();
+        let mut cursor = None;
         for _ in 0..MAX_PAGES {
             let page = PaginatedRequestParams::default().with_cursor(cursor);
             let request =
@@ -405,41 +402,6 @@ impl Connection {
     fn info(&self) -> Option<Arc<ServerPeerInfo>> {
         self.peer.peer_info()
     }
-}
-
-/// The items of a page of a list.
-fn listed<'v>(page: &'v Value, list: &str) -> Result<&'v [Value], McpError> {
-    let items = page[list].as_array().map(Vec::as_slice);
-    items.ok_or_else(|| McpError::Protocol {
-        detail: format!("its answer has no list of {list}"),
-    })
-}
-
-fn next_page(page: &Value) -> Option<String> {
-    page["nextCursor"]
-        .as_str()
-        .filter(|cursor| !cursor.is_empty())
-        .map(str::to_owned)
-}
-
-/// `None` without an address. Other odd fields are ignored.
-fn resource(resource: &Value) -> Option<ServerResource> {
-    let uri = resource["uri"].as_str()?;
-    let name = resource["title"]
-        .as_str()
-        .or_else(|| resource["name"].as_str())
-        .unwrap_or(uri);
-    Some(ServerResource {
-        uri: clean_line(uri, 4 * MAX_LINE),
-        name: clean_line(name, MAX_LINE),
-        description: clean_line(
-            resource["description"].as_str().unwrap_or_default(),
-            MAX_LINE,
-        ),
-        mime_type: resource["mimeType"]
-            .as_str()
-            .map(|kind| clean_line(kind, 100)),
-    })
 }
 
 /// Explains a failed handshake. `words` are the last words of the process.

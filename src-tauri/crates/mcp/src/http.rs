@@ -8,12 +8,11 @@ use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use rmcp::model::ErrorData;
 use rmcp::service::ServiceError;
-use rmcp::transport::DynamicTransportError;
-use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::FixedInterval;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransportConfig, StreamableHttpError,
 };
+use rmcp::transport::{DynamicTransportError, StreamableHttpClientTransport};
 use secrecy::{ExposeSecret as _, SecretString};
 use url::{Host, Url};
 
@@ -154,25 +153,7 @@ pub(crate) fn explain(url: &Url, error: &DynamicTransportError) -> McpError {
             host,
             status: status.status,
         },
-        StreamableHttpError::Client(error) => match error.status() {
-            Some(status) if matches!(status.as_u16(), 401 | 403) => McpError::Unauthorized { host },
-            Some(status) => McpError::Status {
-                host,
-                status: status.as_u16(),
-            },
-            None if error.is_connect() => McpError::Unreachable {
-                host,
-                reason: "nothing answers there".into(),
-            },
-            None if error.is_timeout() => McpError::Unreachable {
-                host,
-                reason: "it does not answer".into(),
-            },
-            None => McpError::Unreachable {
-                host,
-                reason: "the connection broke".into(),
-            },
-        },
+        StreamableHttpError::Client(error) => explain_client(host, error),
         StreamableHttpError::ReservedHeaderConflict(name) => {
             McpError::BadHeader { name: name.clone() }
         }
@@ -180,18 +161,7 @@ pub(crate) fn explain(url: &Url, error: &DynamicTransportError) -> McpError {
             megabytes: max_size >> 20,
             one_message: true,
         },
-        StreamableHttpError::UnexpectedServerResponse(text) if is_too_deep(text) => {
-            McpError::Protocol {
-                detail: format!("the answer of {host} is nested too deeply"),
-            }
-        }
-        StreamableHttpError::UnexpectedServerResponse(text) => match status_in(text) {
-            Some(401 | 403) => McpError::Unauthorized { host },
-            Some(status) => McpError::Status { host, status },
-            None => McpError::Protocol {
-                detail: format!("{host} is not a tool server"),
-            },
-        },
+        StreamableHttpError::UnexpectedServerResponse(text) => explain_response(host, text),
         // The text may quote the server's page; the protocol error says enough.
         StreamableHttpError::UnexpectedContentType(_) | StreamableHttpError::Deserialize(_) => {
             McpError::Protocol {
@@ -201,6 +171,42 @@ pub(crate) fn explain(url: &Url, error: &DynamicTransportError) -> McpError {
         _ => McpError::Unreachable {
             host,
             reason: "the connection broke".into(),
+        },
+    }
+}
+
+fn explain_client(host: String, error: &reqwest::Error) -> McpError {
+    let reason = match error.status() {
+        Some(status) if matches!(status.as_u16(), 401 | 403) => {
+            return McpError::Unauthorized { host };
+        }
+        Some(status) => {
+            return McpError::Status {
+                host,
+                status: status.as_u16(),
+            };
+        }
+        None if error.is_connect() => "nothing answers there",
+        None if error.is_timeout() => "it does not answer",
+        None => "the connection broke",
+    };
+    McpError::Unreachable {
+        host,
+        reason: reason.into(),
+    }
+}
+
+fn explain_response(host: String, text: &str) -> McpError {
+    if is_too_deep(text) {
+        return McpError::Protocol {
+            detail: format!("the answer of {host} is nested too deeply"),
+        };
+    }
+    match status_in(text) {
+        Some(401 | 403) => McpError::Unauthorized { host },
+        Some(status) => McpError::Status { host, status },
+        None => McpError::Protocol {
+            detail: format!("{host} is not a tool server"),
         },
     }
 }

@@ -50,7 +50,7 @@ const STDERR_TAIL: usize = 4_000;
 #[derive(Debug)]
 pub(crate) struct ServerProcess {
     child: Box<dyn ChildWrapper>,
-    words: Arc<Mutex<Vec<u8>>>,
+    last_output: Arc<Mutex<Vec<u8>>>,
     listener: JoinHandle<()>,
 }
 
@@ -78,16 +78,8 @@ impl ServerProcess {
                 program: program.clone(),
             })?;
         let mut command = CommandWrap::with_new(found, |command| {
-            command.args(args).current_dir(folder).env_clear();
-            command.envs(
-                ENVIRONMENT
-                    .iter()
-                    .filter_map(|name| Some((name, std::env::var_os(name)?))),
-            );
-            command.envs(
-                env.iter()
-                    .map(|(name, value)| (name, value.expose_secret())),
-            );
+            command.args(args).current_dir(folder);
+            set_environment(command, env);
             command
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
@@ -107,12 +99,12 @@ impl ServerProcess {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(failed("it has no pipes".into()));
         };
-        let words = Arc::default();
-        let listener = tokio::spawn(listen(stderr, Arc::clone(&words)));
+        let last_output = Arc::default();
+        let listener = tokio::spawn(listen(stderr, Arc::clone(&last_output)));
         Ok((
             Self {
                 child,
-                words,
+                last_output,
                 listener,
             },
             stdout,
@@ -145,7 +137,10 @@ impl ServerProcess {
 
     /// The end of the error output.
     pub(crate) fn stderr_tail(&self) -> String {
-        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = self
+            .last_output
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&words);
         let lines: Vec<_> = text
             .lines()
@@ -167,12 +162,23 @@ impl Drop for ServerProcess {
 
 /// Keeps the end of the error output. A server that writes without end cannot fill memory or a
 /// pipe.
-async fn listen(mut stderr: impl AsyncRead + Unpin, words: Arc<Mutex<Vec<u8>>>) {
+async fn listen(mut stderr: impl AsyncRead + Unpin, last_output: Arc<Mutex<Vec<u8>>>) {
     let mut buffer = [0; 4_096];
     while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
-        let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
-        words.extend_from_slice(&buffer[..read]);
-        let excess = words.len().saturating_sub(STDERR_TAIL);
-        words.drain(..excess);
+        let mut kept = last_output.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(&buffer[..read]);
+        let excess = kept.len().saturating_sub(STDERR_TAIL);
+        kept.drain(..excess);
     }
+}
+
+/// Passes on a few variables only, because the others may hold secrets.
+fn set_environment(command: &mut tokio::process::Command, env: &[(String, SecretString)]) {
+    let inherited = ENVIRONMENT
+        .iter()
+        .filter_map(|name| Some((name, std::env::var_os(name)?)));
+    let given = env
+        .iter()
+        .map(|(name, value)| (name, value.expose_secret()));
+    command.env_clear().envs(inherited).envs(given);
 }

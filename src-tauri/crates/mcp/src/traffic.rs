@@ -98,9 +98,10 @@ impl<R> Bounded<R> {
         if is_endless {
             self.traffic.message_exceeded.store(true, Ordering::Relaxed);
         }
-        match is_endless || received > self.traffic.most {
-            true => Err(io::Error::other("the server sent too much")),
-            false => Ok(()),
+        if is_endless || received > self.traffic.most {
+            Err(io::Error::other("the server sent too much"))
+        } else {
+            Ok(())
         }
     }
 }

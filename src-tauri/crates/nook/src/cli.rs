@@ -31,7 +31,7 @@ pub(crate) use memory::{RankArgs, ScenarioArgs};
 pub(crate) use models::ModelVerb;
 pub(crate) use readable::ReadableArgs;
 pub(crate) use story::StoryVerb;
-pub(crate) use tool_servers::{ToolServerArgs, ToolServerVerb};
+pub(crate) use tool_servers::{GrantArg, ToolServerArgs, ToolServerVerb};
 pub(crate) use tools::ToolVerb;
 pub(crate) use turn::{ChatArgs, ModelArgs, PlacementArg, PromptArgs, StageArg};
 

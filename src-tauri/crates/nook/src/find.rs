@@ -209,17 +209,17 @@ pub(crate) fn pick<T>(
 /// Converts the flags of a turn to options: model, template and mode.
 pub(crate) async fn options(
     engine: &Engine,
-    asked: &ModelArgs,
+    model_args: &ModelArgs,
 ) -> Result<TurnOptions, CommandError> {
-    let template = match &asked.template {
+    let template = match &model_args.template {
         Some(name) => Some(template(engine, name).await?),
         None => None,
     };
-    let model = answering(engine, asked).await?;
+    let model = answering(engine, model_args).await?;
     Ok(TurnOptions {
         model,
         template,
-        mode: asked.mode.clone(),
+        mode: model_args.mode.clone(),
         ..TurnOptions::default()
     })
 }

@@ -144,7 +144,9 @@ async fn read(
     mut events: EventStream,
     at_first_text: Option<CancellationToken>,
 ) -> Result<ObservedReply, Violation> {
-    let (mut texts, mut ending, mut before) = (0, None, 0);
+    let mut texts = 0;
+    let mut ending = None;
+    let mut before = 0;
     while let Some(event) = events.next().await {
         if ending.is_some() {
             return Err(Violation::AfterEnding);

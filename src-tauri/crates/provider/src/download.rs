@@ -1,14 +1,15 @@
 //! Downloads a large file from a URL that the user entered or from a model hub, and resumes a
 //! partial download.
 
+mod address;
+mod served;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use reqwest::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_RANGE, ETAG, HeaderMap, IF_RANGE, RANGE,
-};
-use reqwest::redirect::{Attempt, Policy};
+use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, ETAG, HeaderMap, IF_RANGE, RANGE};
+use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
 use secrecy::SecretString;
 use tokio::fs::{self, File, OpenOptions};
@@ -16,6 +17,8 @@ use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use self::address::{follow, is_loopback, is_safe};
+use self::served::{ServedRange, length};
 use crate::hub::{self, HubFault};
 use crate::tls;
 
@@ -23,7 +26,6 @@ use crate::tls;
 const CONNECT: Duration = Duration::from_secs(30);
 /// Maximum time without receiving a byte.
 const SILENCE: Duration = Duration::from_secs(60);
-const MAX_REDIRECTS: usize = 5;
 /// Maximum length in bytes of a file name, of an ETag, and of the URL in an error.
 const MAX_TEXT: usize = 200;
 /// Bytes between two looks at the free space of the disk.
@@ -187,10 +189,10 @@ async fn fetch(
     remove_link(&tag_file).await?;
     loop {
         let before = length(part).await;
-        match fetch_piece(source, (part, &tag_file), conditions, &progress).await? {
-            Piece::Last => return remove(&tag_file).await,
-            Piece::Ends { here } if here > before => {}
-            Piece::Ends { here } => {
+        match fetch_piece(source, part, &tag_file, conditions, &progress).await? {
+            DownloadedPiece::Last => return remove(&tag_file).await,
+            DownloadedPiece::Ends { here } if here > before => {}
+            DownloadedPiece::Ends { here } => {
                 return Err(DownloadError::Broken {
                     bytes: here,
                     source: None,
@@ -201,7 +203,7 @@ async fn fetch(
 }
 
 /// The bytes of one answer.
-enum Piece {
+enum DownloadedPiece {
     /// The file is complete.
     Last,
     /// The server sent less than the rest of the file; it must be asked again.
@@ -210,14 +212,13 @@ enum Piece {
 
 async fn fetch_piece(
     source: &DownloadSource,
-    (part, tag_file): (&Path, &Path),
+    part: &Path,
+    tag_file: &Path,
     conditions: &Conditions<'_>,
     progress: &impl Fn(u64, Option<u64>),
-) -> Result<Piece, DownloadError> {
-    let (mut here, tag) = (
-        length(part).await,
-        fs::read_to_string(tag_file).await.unwrap_or_default(),
-    );
+) -> Result<DownloadedPiece, DownloadError> {
+    let mut here = length(part).await;
+    let tag = fs::read_to_string(tag_file).await.unwrap_or_default();
     let answer = tokio::select! {
         answer = request(source, here, &tag, conditions.verified) => answer?,
         () = conditions.cancel.cancelled() => return Err(DownloadError::Stopped { bytes: here }),
@@ -245,15 +246,15 @@ async fn fetch_piece(
         keep_tag(tag_file, answer.headers()).await?;
     }
     let all = served.total.or(conditions.bytes);
-    write(answer, part, (&mut here, all), conditions, |here| {
+    write(answer, part, &mut here, all, conditions, |here| {
         progress(here, all)
     })
     .await?;
     let is_complete = all.is_none_or(|all| all == here);
     Ok(if is_complete {
-        Piece::Last
+        DownloadedPiece::Last
     } else {
-        Piece::Ends { here }
+        DownloadedPiece::Ends { here }
     })
 }
 
@@ -265,7 +266,8 @@ async fn refused(
     here: u64,
     answer: &Response,
 ) -> DownloadError {
-    let (status, headers) = (answer.status(), answer.headers());
+    let status = answer.status();
+    let headers = answer.headers();
     let of_hub = headers.contains_key(hub::ERROR_CODE);
     let elsewhere = answer.url().host_str() != source.url.host_str()
         || answer.url().port() != source.url.port();
@@ -285,48 +287,6 @@ async fn refused(
         status,
         fault: hub::fault_of_status(status, headers),
     }
-}
-
-/// The place of an answer's bytes in the file. It may be another one than the client asked for.
-struct ServedRange {
-    start: u64,
-    /// Length of the whole file, if the server states it.
-    total: Option<u64>,
-}
-
-impl ServedRange {
-    /// `here` is the start that the client asked for.
-    fn of(answer: &Response, here: u64) -> Self {
-        if answer.status() != StatusCode::PARTIAL_CONTENT {
-            return Self {
-                start: 0,
-                total: answer.content_length(),
-            };
-        }
-        let range = answer
-            .headers()
-            .get(CONTENT_RANGE)
-            .and_then(|range| range.to_str().ok())
-            .and_then(content_range);
-        range.unwrap_or_else(|| Self {
-            start: here,
-            total: answer.content_length().map(|rest| here + rest),
-        })
-    }
-}
-
-/// Reads `bytes 100-199/200`; the total may be `*`.
-fn content_range(header: &str) -> Option<ServedRange> {
-    let (range, total) = header
-        .trim()
-        .strip_prefix("bytes")?
-        .trim_start()
-        .split_once('/')?;
-    let start = range.split_once('-')?.0.trim().parse().ok()?;
-    Some(ServedRange {
-        start,
-        total: total.trim().parse().ok(),
-    })
 }
 
 async fn request(
@@ -354,7 +314,8 @@ async fn request(
 async fn write(
     answer: Response,
     part: &Path,
-    (here, all): (&mut u64, Option<u64>),
+    here: &mut u64,
+    all: Option<u64>,
     conditions: &Conditions<'_>,
     report: impl Fn(u64),
 ) -> Result<(), DownloadError> {
@@ -367,7 +328,7 @@ async fn write(
         .seek(std::io::SeekFrom::End(0))
         .await
         .map_err(failed)?;
-    let received = receive(answer, &mut written, part, (here, all), conditions, report).await;
+    let received = receive(answer, &mut written, part, here, all, conditions, report).await;
     // Bytes in the buffer must reach the file before the next try looks at its length.
     written.flush().await.map_err(failed)?;
     received?;
@@ -378,11 +339,13 @@ async fn receive(
     answer: Response,
     written: &mut File,
     part: &Path,
-    (here, all): (&mut u64, Option<u64>),
+    here: &mut u64,
+    all: Option<u64>,
     conditions: &Conditions<'_>,
     report: impl Fn(u64),
 ) -> Result<(), DownloadError> {
-    let (mut pieces, mut looked_at) = (answer.bytes_stream(), None::<u64>);
+    let mut pieces = answer.bytes_stream();
+    let mut looked_at = None::<u64>;
     loop {
         let piece = tokio::select! {
             piece = pieces.next() => piece,
@@ -429,62 +392,6 @@ pub(crate) fn client(url: &Url) -> Result<Client, DownloadError> {
     builder.build().map_err(|error| broken(0, error))
 }
 
-/// Redirect policy. Model hubs redirect to the URL of the file itself.
-fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
-    let known = attempt.previous();
-    match known.len() <= MAX_REDIRECTS
-        && known
-            .first()
-            .is_some_and(|first| may_redirect_to(first, attempt.url()))
-    {
-        true => attempt.follow(),
-        false => attempt.stop(),
-    }
-}
-
-/// A public machine must not redirect to a service on this machine or in the private network.
-fn may_redirect_to(from: &Url, to: &Url) -> bool {
-    is_safe(to) && (is_loopback(from) || !is_loopback(to)) && (is_private(from) || !is_private(to))
-}
-
-fn is_safe(url: &Url) -> bool {
-    url.scheme() == "https" || (url.scheme() == "http" && is_loopback(url))
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        Some(url::Host::Domain(name)) => name == "localhost",
-        None => false,
-    }
-}
-
-/// Whether the host is an address of a private network (RFC 1918, RFC 4193) or a link-local one, or
-/// this machine.
-fn is_private(url: &Url) -> bool {
-    match url.host() {
-        Some(url::Host::Ipv4(address)) => is_private_v4(address),
-        Some(url::Host::Ipv6(address)) => match address.to_ipv4_mapped() {
-            Some(mapped) => is_private_v4(mapped),
-            None => {
-                address.is_loopback()
-                    || address.is_unique_local()
-                    || address.is_unicast_link_local()
-            }
-        },
-        Some(url::Host::Domain(_)) => is_loopback(url),
-        None => false,
-    }
-}
-
-fn is_private_v4(address: std::net::Ipv4Addr) -> bool {
-    address.is_loopback()
-        || address.is_private()
-        || address.is_link_local()
-        || address.is_unspecified()
-}
-
 /// Only a strong ETag proves that the bytes are the same; without one, a failed download starts
 /// over.
 async fn keep_tag(tag_file: &Path, headers: &HeaderMap) -> Result<(), DownloadError> {
@@ -495,10 +402,6 @@ async fn keep_tag(tag_file: &Path, headers: &HeaderMap) -> Result<(), DownloadEr
             .map_err(|source| file(tag_file, source)),
         None => remove(tag_file).await,
     }
-}
-
-async fn length(path: &Path) -> u64 {
-    fs::metadata(path).await.map_or(0, |about| about.len())
 }
 
 /// Removes a symbolic link in place of a file, so that nothing is written through it.
@@ -538,77 +441,4 @@ fn broken(bytes: u64, error: reqwest::Error) -> DownloadError {
 }
 
 #[cfg(test)]
-mod tests {
-    use tokio::io::AsyncReadExt as _;
-    use tokio::net::TcpListener;
-
-    use super::*;
-
-    #[cfg(target_os = "linux")]
-    #[tokio::test]
-    async fn full_disk_is_reported() {
-        let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url: Url = format!("http://{}/m", server.local_addr().unwrap())
-            .parse()
-            .unwrap();
-        let serve = async {
-            let (mut stream, _) = server.accept().await.unwrap();
-            stream.read_exact(&mut [0; 4]).await.unwrap();
-            stream
-                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwords")
-                .await
-                .unwrap();
-        };
-        let (answer, ()) = tokio::join!(client(&url).unwrap().get(url.clone()).send(), serve);
-        let mut disk = OpenOptions::new()
-            .write(true)
-            .open("/dev/full")
-            .await
-            .unwrap();
-        let conditions = Conditions {
-            bytes: None,
-            verified: false,
-            cancel: CancellationToken::new(),
-            has_room: Some(&|_| true),
-        };
-        let part = Path::new("m.part");
-        let received = receive(
-            answer.unwrap(),
-            &mut disk,
-            part,
-            (&mut 0, None),
-            &conditions,
-            |_| (),
-        )
-        .await;
-        let ended = received.and(disk.flush().await.map_err(|source| file(part, source)));
-        assert!(
-            matches!(ended, Err(DownloadError::Full { .. })),
-            "{ended:?}"
-        );
-    }
-
-    #[test]
-    fn remote_hosts_cannot_redirect_to_loopback() {
-        let leads =
-            |from: &str, to: &str| may_redirect_to(&from.parse().unwrap(), &to.parse().unwrap());
-        let (hub, files, here) = (
-            "https://hub.example/a",
-            "https://files.example/b",
-            "http://127.0.0.1:9/c",
-        );
-        assert!(leads(hub, files) && leads(here, files) && leads(here, "http://localhost:8/d"));
-        for own in [
-            here,
-            "https://localhost/c",
-            "http://[::1]:9/c",
-            "http://files.example/b",
-            "https://192.168.1.1/admin",
-            "https://169.254.169.254/latest",
-            "https://[fd00::1]/c",
-            "https://[::ffff:10.0.0.1]/c",
-        ] {
-            assert!(!leads(hub, own), "{own}");
-        }
-    }
-}
+mod tests;

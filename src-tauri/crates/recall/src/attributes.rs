@@ -131,7 +131,8 @@ impl Attribute {
                 .find(|form| starts(&words[at..], form.verb))
                 .map(|form| (at, form))
         })?;
-        let (whose, value) = (&words[..at], &words[at + form.verb.len()..]);
+        let whose = &words[..at];
+        let value = &words[at + form.verb.len()..];
         let first = value.first()?;
         let has = |list: &[&str]| whose.iter().any(|word| list.contains(&word.as_str()));
         let of = match (form.of, whose) {
@@ -162,9 +163,10 @@ impl Attribute {
     pub fn supersedes(&self, older: &Self) -> bool {
         let differs =
             !self.value.starts_with(&older.value) && !older.value.starts_with(&self.value);
-        let holds = match self.once {
-            true => self.definite && (self.changed || older.definite),
-            false => self.changed,
+        let holds = if self.once {
+            self.definite && (self.changed || older.definite)
+        } else {
+            self.changed
         };
         self.of == older.of && differs && holds
     }
@@ -192,7 +194,9 @@ fn named(whose: &[String], of: &str) -> Vec<String> {
 
 /// The words without change marks, and whether there was one.
 fn without_marks(words: &[String]) -> (Vec<String>, bool) {
-    let (mut left, mut rest, mut marked) = (Vec::new(), words, false);
+    let mut left = Vec::new();
+    let mut rest = words;
+    let mut marked = false;
     while let [word, behind @ ..] = rest {
         if let Some(days) = THESE_DAYS.iter().find(|days| starts(rest, days)) {
             (rest, marked) = (&rest[days.len()..], true);

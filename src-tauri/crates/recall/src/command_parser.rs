@@ -65,7 +65,7 @@ const NO_COMMAND: &[&str] = &["time ", "day ", "night ", "one time ", "it", "thi
 
 /// The commands in `text`. A sentence must begin with the command and must not be a question;
 /// quotations and narration never match.
-pub fn asked(text: &str) -> Vec<MemoryCommand> {
+pub fn memory_commands(text: &str) -> Vec<MemoryCommand> {
     sentences(text).filter_map(wish).take(WISHES).collect()
 }
 
@@ -202,7 +202,7 @@ mod tests {
             MemoryCommand::Remember(thing) => format!("+ {thing}"),
             MemoryCommand::Forget(thing) => format!("- {thing}"),
         };
-        asked(text)
+        memory_commands(text)
             .into_iter()
             .map(wish)
             .collect::<Vec<_>>()

@@ -74,9 +74,10 @@ impl ExcerptTerms {
                 .for_each(|(there, sought)| *there |= alike(sought, part))
         };
         for word in words(text) {
-            match has_unspaced_script(&word) {
-                true => parts(&word).iter().for_each(|part| met(part)),
-                false => met(&word),
+            if has_unspaced_script(&word) {
+                parts(&word).iter().for_each(|part| met(part))
+            } else {
+                met(&word)
             }
         }
         there
@@ -92,13 +93,8 @@ pub fn excerpt(text: &str, sought: &ExcerptTerms, nearest: Option<Nearest>) -> S
         return text.to_owned();
     }
     let sentences: Vec<(usize, &str)> = sentences(text).collect();
-    let range = |(start, sentence): &(usize, &str)| *start..start + sentence.len();
-    let weights = sought.weights(
-        &sentences
-            .iter()
-            .map(|(_, sentence)| *sentence)
-            .collect::<Vec<_>>(),
-    );
+    let texts: Vec<&str> = sentences.iter().map(|(_, sentence)| *sentence).collect();
+    let weights = sought.weights(&texts);
     let near = nearest.and_then(|nearest| near(text, nearest.passage));
     let weight = |at: usize| {
         let there = near
@@ -111,18 +107,21 @@ pub fn excerpt(text: &str, sought: &ExcerptTerms, nearest: Option<Nearest>) -> S
         .rev()
         .filter(|at| weights[*at] > 0.0)
         .max_by(|a, b| weight(*a).total_cmp(&weight(*b)));
-    let met = near
+    let offset = near
         .as_ref()
         .zip(nearest)
         .map_or(0, |(near, nearest)| nearest.within(near));
-    let met = || sentences.iter().rposition(|(start, _)| *start <= met);
+    let nearest = || sentences.iter().rposition(|(start, _)| *start <= offset);
     let longest = if best.is_some() { LONGEST } else { GUESS };
-    let told = around(
-        &sentences.iter().map(range).collect::<Vec<_>>(),
-        best.or_else(met).unwrap_or(0),
+    let ranges = sentences
+        .iter()
+        .map(|(start, sentence)| *start..start + sentence.len());
+    let shown = around(
+        &ranges.collect::<Vec<_>>(),
+        best.or_else(nearest).unwrap_or(0),
         longest,
     );
-    marked(text, told)
+    marked(text, shown)
 }
 
 /// The sentence of `text` that is nearest by late interaction.
@@ -199,10 +198,8 @@ fn near(text: &str, number: usize) -> Option<Range<usize>> {
     }
     let mut end = 0;
     for (at, passage) in documents::passages(text).iter().enumerate() {
-        let (first, last) = (
-            passage.text.lines().next()?,
-            passage.text.lines().next_back()?,
-        );
+        let first = passage.text.lines().next()?;
+        let last = passage.text.lines().next_back()?;
         let start = end + text[end..].find(first)?;
         // The last line may occur in the passage twice, so the search starts where the passage's
         // length puts it.
@@ -220,10 +217,8 @@ fn near(text: &str, number: usize) -> Option<Range<usize>> {
 /// skipped.
 fn around(sentences: &[Range<usize>], best: usize, longest: usize) -> Range<usize> {
     let mut told = sentences[best].clone();
-    let (mut before, mut behind) = (
-        sentences[..best].iter().rev().peekable(),
-        sentences[best + 1..].iter().peekable(),
-    );
+    let mut before = sentences[..best].iter().rev().peekable();
+    let mut behind = sentences[best + 1..].iter().peekable();
     loop {
         // A neighbour that does not fit ends that side, because the room only shrinks.
         let room = longest.saturating_sub(told.len());

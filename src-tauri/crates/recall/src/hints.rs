@@ -60,11 +60,11 @@ pub struct QueryHints {
 impl QueryHints {
     /// `user` and `character` are the names of the two speakers.
     pub fn of(text: &str, user: &[&str], character: &[&str]) -> Self {
-        let asked = asked(text);
-        let asked: Vec<&str> = asked.split_whitespace().collect();
+        let called_name = called_name(text);
+        let called_name: Vec<&str> = called_name.split_whitespace().collect();
         let speaker = match (
-            names(&asked, user, &FIRST),
-            names(&asked, character, &SECOND),
+            names(&called_name, user, &FIRST),
+            names(&called_name, character, &SECOND),
         ) {
             (true, false) => Some(Role::User),
             (false, true) => Some(Role::Character),
@@ -72,8 +72,8 @@ impl QueryHints {
         };
         Self {
             speaker,
-            months: months(&asked),
-            years: years(&asked),
+            months: months(&called_name),
+            years: years(&called_name),
         }
     }
 
@@ -118,17 +118,17 @@ impl QueryHints {
 }
 
 /// The words of a question without its opening phrases.
-fn asked(text: &str) -> String {
-    let asked = words(text).collect::<Vec<_>>().join(" ");
-    ASKING
-        .iter()
-        .fold(asked, |asked, phrase| asked.replace(phrase, ""))
+fn called_name(text: &str) -> String {
+    let called_name = words(text).collect::<Vec<_>>().join(" ");
+    ASKING.iter().fold(called_name, |called_name, phrase| {
+        called_name.replace(phrase, "")
+    })
 }
 
 /// Whether the question contains one of these names or pronouns.
-fn names(asked: &[&str], names: &[&str], pronouns: &[&str]) -> bool {
+fn names(called_name: &[&str], names: &[&str], pronouns: &[&str]) -> bool {
     let names: HashSet<String> = names.iter().flat_map(|name| terms(name, &[])).collect();
-    asked
+    called_name
         .iter()
         .any(|word| pronouns.contains(word) || names.contains(*word))
 }
@@ -148,10 +148,11 @@ pub fn leans_back(text: &str, user: &str, character: [&str; 2]) -> bool {
         0 => true,
         TELLING.. => false,
         _ => {
-            let asked = asked(text);
-            let asked: Vec<&str> = asked.split_whitespace().collect();
-            let of_the_two = names(&asked, &[user], &FIRST) || names(&asked, &character, &SECOND);
-            !of_the_two || asked.iter().any(|word| NAMED_BEFORE.contains(word))
+            let called_name = called_name(text);
+            let called_name: Vec<&str> = called_name.split_whitespace().collect();
+            let of_the_two =
+                names(&called_name, &[user], &FIRST) || names(&called_name, &character, &SECOND);
+            !of_the_two || called_name.iter().any(|word| NAMED_BEFORE.contains(word))
         }
     }
 }
@@ -220,22 +221,24 @@ pub fn without_names(text: &str, user: &[&str], character: &[&str]) -> String {
     told.into_iter().map(|(_, word)| word).collect()
 }
 
-fn months(asked: &[&str]) -> Vec<i8> {
+fn months(called_name: &[&str]) -> Vec<i8> {
     let month = |(place, word): (usize, &&str)| {
         let number = (1..)
             .zip(MONTHS)
             .find(|(_, name)| name == word)
             .map(|(number, _)| number)?;
-        let before = place.checked_sub(1).and_then(|before| asked.get(before));
+        let before = place
+            .checked_sub(1)
+            .and_then(|before| called_name.get(before));
         let sure = !matches!(*word, "march" | "may")
             || before.is_some_and(|word| BEFORE_MONTHS.contains(word));
         sure.then_some(number)
     };
-    asked.iter().enumerate().filter_map(month).collect()
+    called_name.iter().enumerate().filter_map(month).collect()
 }
 
-fn years(asked: &[&str]) -> Vec<i16> {
-    let years = asked
+fn years(called_name: &[&str]) -> Vec<i16> {
+    let years = called_name
         .iter()
         .filter(|word| word.len() == 4)
         .filter_map(|word| word.parse().ok());

@@ -208,7 +208,7 @@ pub type ScoredPassage = (MessagePosition, i64, PassageScore);
 /// Scores passages while others are read. Reading takes a third of the time, and two threads share
 /// the rest.
 pub fn max_sim<E>(
-    asked: &QueryTokens,
+    query: &QueryTokens,
     read: impl Iterator<Item = Result<(MessagePosition, i64, Vec<i8>), E>>,
 ) -> Result<Vec<ScoredPassage>, E> {
     let mut read = read.peekable();
@@ -225,23 +225,21 @@ pub fn max_sim<E>(
             .ok()
     };
     let max_sim = || {
-        let met = |(place, number, vectors): (MessagePosition, i64, Vec<i8>)| {
-            (place, number, asked.max_sim(&vectors))
-        };
-        std::iter::from_fn(next)
-            .map(met)
-            .collect::<Vec<ScoredPassage>>()
+        let scored = std::iter::from_fn(next).map(|(place, number, vectors): (_, _, Vec<i8>)| {
+            (place, number, query.max_sim(&vectors))
+        });
+        scored.collect::<Vec<ScoredPassage>>()
     };
     thread::scope(|scope| {
-        let beside = scope.spawn(max_sim);
+        let second = scope.spawn(max_sim);
         for passage in read {
             // The receiver outlives both threads, so sending cannot fail.
             let _received = send.send(passage?);
         }
         drop(send);
-        let mut met = max_sim();
-        met.extend(beside.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        Ok(met)
+        let mut scored = max_sim();
+        scored.extend(second.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        Ok(scored)
     })
 }
 

@@ -40,11 +40,10 @@ impl<'m> NormalizedMemory<'m> {
     /// Whether `other` may be skipped if this memory is included. A less certain memory may
     /// represent another one only if both have the same words.
     fn stands_for(&self, other: &Self) -> bool {
-        match self.saying.is(&other.saying) {
-            true => self.memory.duplicate_rank() > other.memory.duplicate_rank(),
-            false => {
-                self.saying.has(&other.saying) && self.memory.confidence >= other.memory.confidence
-            }
+        if self.saying.is(&other.saying) {
+            self.memory.duplicate_rank() > other.memory.duplicate_rank()
+        } else {
+            self.saying.has(&other.saying) && self.memory.confidence >= other.memory.confidence
         }
     }
 }

@@ -14,18 +14,18 @@ pub struct Naming {
 
 impl Naming {
     /// Replaces the possessions that the message at `position` names.
-    pub fn put(&mut self, position: i64, things: Vec<Possession>) {
+    pub fn put(&mut self, position: i64, possessions: Vec<Possession>) {
         self.remove(position);
-        if things.is_empty() {
+        if possessions.is_empty() {
             return;
         }
-        for thing in &things {
+        for thing in &possessions {
             self.places
                 .entry(thing.clone())
                 .or_default()
                 .insert(position);
         }
-        self.named.insert(position, things);
+        self.named.insert(position, possessions);
     }
 
     pub fn retain(&mut self, stays: impl Fn(i64) -> bool) {
@@ -49,9 +49,11 @@ impl Naming {
         }
     }
 
-    /// The positions before `before` at which one of `things` is named, in order.
-    pub fn of(&self, things: &[Possession], before: i64) -> BTreeSet<i64> {
-        let places = things.iter().filter_map(|thing| self.places.get(thing));
+    /// The positions before `before` at which one of `possessions` is named, in order.
+    pub fn of(&self, possessions: &[Possession], before: i64) -> BTreeSet<i64> {
+        let places = possessions
+            .iter()
+            .filter_map(|thing| self.places.get(thing));
         places
             .flat_map(|places| places.range(..before))
             .copied()
@@ -72,11 +74,11 @@ mod tests {
     use domain::chat::Role;
 
     use super::*;
-    use crate::possessions::things;
+    use crate::possessions::possessions;
 
     #[test]
     fn finds_current_mentions_of_possession() {
-        let named = |text| things(text, Role::User);
+        let named = |text| possessions(text, Role::User);
         let mut naming = Naming::default();
         naming.put(3, named("My dog and my cat."));
         naming.put(5, named("My dogs."));

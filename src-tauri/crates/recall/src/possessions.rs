@@ -92,75 +92,93 @@ impl Possession {
 }
 
 /// The possessions that `text` by a speaker names, each once.
-pub fn things(text: &str, by: Role) -> Vec<Possession> {
+pub fn possessions(text: &str, by: Role) -> Vec<Possession> {
     let (own, other) = match by {
         Role::User => (Role::User, Role::Character),
         Role::Character => (Role::Character, Role::User),
         Role::Narrator | Role::Tool | Role::Event => return Vec::new(),
     };
     let words: Vec<String> = words(text).collect();
-    let thing = |of: Role, word: &String, whose: Option<&String>| {
-        let word = Some(word).filter(|word| !says_nothing(word))?;
-        Some(Possession {
-            of,
-            noun: noun(word),
-            as_said: whose.into_iter().chain([word]).cloned().collect(),
-        })
-    };
-    let whose = |(at, word): (usize, &String)| {
-        let of = if word == "my" { own } else { other };
-        let possessive = ["my", "your"]
-            .contains(&word.as_str())
-            .then(|| &words[at + 1..])?;
-        thing(
-            of,
-            possessive
-                .iter()
-                .find(|word| !BETWEEN.contains(&word.as_str()))?,
-            Some(word),
+    let speakers = Speakers { own, other };
+    let ends = || (0..words.len()).map(|at| &words[at..]);
+    let named = ends()
+        .filter_map(|from| speakers.with_possessive(from))
+        .chain(
+            words
+                .windows(5)
+                .filter_map(|five| speakers.in_question(five)),
         )
-    };
-    let having = |five: &[String]| {
+        .chain(ends().filter_map(|from| speakers.as_activity(from)))
+        .chain(words.windows(2).filter_map(|two| speakers.as_place(two)));
+    let mut possessions: Vec<Possession> = Vec::new();
+    for possession in named {
+        if possessions.len() < MOST && !possessions.contains(&possession) {
+            possessions.push(possession);
+        }
+    }
+    possessions
+}
+
+fn possession(of: Role, word: &String, whose: Option<&String>) -> Option<Possession> {
+    let word = Some(word).filter(|word| !says_nothing(word))?;
+    Some(Possession {
+        of,
+        noun: noun(word),
+        as_said: whose.into_iter().chain([word]).cloned().collect(),
+    })
+}
+
+/// Who "I" and "you" are.
+struct Speakers {
+    own: Role,
+    other: Role,
+}
+
+impl Speakers {
+    /// "my dog", "your old dog"
+    fn with_possessive(&self, from: &[String]) -> Option<Possession> {
+        let (word, rest) = from.split_first()?;
+        let of = match word.as_str() {
+            "my" => self.own,
+            "your" => self.other,
+            _ => return None,
+        };
+        let noun = rest.iter().find(|word| !BETWEEN.contains(&word.as_str()))?;
+        possession(of, noun, Some(word))
+    }
+
+    /// "which dog do I have"
+    fn in_question(&self, five: &[String]) -> Option<Possession> {
         let [which, noun, helps, who, have] = five else {
             return None;
         };
         let asks =
             ["which", "what"].contains(&which.as_str()) && ["do", "did"].contains(&helps.as_str());
-        let of = if who == "i" { own } else { other };
+        let of = if who == "i" { self.own } else { self.other };
         let has = ["i", "you"].contains(&who.as_str()) && ["have", "own"].contains(&have.as_str());
-        (asks && has).then(|| thing(of, noun, None))?
-    };
-    let doing = |(at, word): (usize, &String)| {
+        (asks && has).then(|| possession(of, noun, None))?
+    }
+
+    /// "I often work"
+    fn as_activity(&self, from: &[String]) -> Option<Possession> {
+        let (word, rest) = from.split_first()?;
         let of = match word.as_str() {
-            "i" => own,
-            "you" => other,
+            "i" => self.own,
+            "you" => self.other,
             _ => return None,
         };
-        let does = words[at + 1..]
-            .iter()
-            .find(|word| !ADVERBS.contains(&word.as_str()))?;
+        let verb = rest.iter().find(|word| !ADVERBS.contains(&word.as_str()))?;
         DOING
-            .contains(&stem(does).as_str())
-            .then(|| thing(of, does, None))?
-    };
-    let being = |two: &[String]| {
+            .contains(&stem(verb).as_str())
+            .then(|| possession(of, verb, None))?
+    }
+
+    /// "at home", "at work"
+    fn as_place(&self, two: &[String]) -> Option<Possession> {
         let [at, place] = two else { return None };
         (at == "at" && ["home", "work"].contains(&place.as_str()))
-            .then(|| thing(own, place, None))?
-    };
-    let each = || words.iter().enumerate();
-    let mut things: Vec<Possession> = Vec::new();
-    for thing in each()
-        .filter_map(whose)
-        .chain(words.windows(5).filter_map(having))
-        .chain(each().filter_map(doing))
-        .chain(words.windows(2).filter_map(being))
-    {
-        if things.len() < MOST && !things.contains(&thing) {
-            things.push(thing);
-        }
+            .then(|| possession(self.own, place, None))?
     }
-    things
 }
 
 fn stem(word: &str) -> String {
@@ -183,7 +201,7 @@ mod tests {
     use super::*;
 
     fn named(text: &str, by: Role) -> Vec<(bool, String)> {
-        things(text, by)
+        possessions(text, by)
             .into_iter()
             .map(|thing| (thing.of == Role::User, thing.noun))
             .collect()
@@ -247,8 +265,8 @@ mod tests {
             named(&"my dog, my cats, ".repeat(1_000), Role::User).len(),
             2
         );
-        let pony = things("My ponies are calm.", Role::User);
-        assert_eq!(pony, things("My pony is calm.", Role::User));
+        let pony = possessions("My ponies are calm.", Role::User);
+        assert_eq!(pony, possessions("My pony is calm.", Role::User));
     }
 
     #[test]

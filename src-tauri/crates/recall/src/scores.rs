@@ -125,10 +125,8 @@ impl Scores {
                 until.push(last);
             }
             let sum = |at: usize| {
-                let (first, end) = (
-                    until[at.saturating_sub(reach)],
-                    until[(at + reach + 1).min(scores.len())],
-                );
+                let first = until[at.saturating_sub(reach)];
+                let end = until[(at + reach + 1).min(scores.len())];
                 if end.0 > first.0 {
                     (end.1 - first.1) as f32
                 } else {
@@ -176,17 +174,19 @@ impl Scores {
         known
     }
 
-    fn known(&self, (stretch, position): MessagePosition) -> Option<f32> {
+    fn known(&self, place: MessagePosition) -> Option<f32> {
+        let (range, position) = place;
         let of = self
             .0
-            .get(stretch)
+            .get(range)
             .and_then(|scores| scores.get(usize::try_from(position).ok()?));
         of.copied().filter(|score| *score != UNKNOWN)
     }
 
-    fn at(&mut self, (stretch, position): MessagePosition) -> Option<&mut f32> {
+    fn at(&mut self, place: MessagePosition) -> Option<&mut f32> {
+        let (range, position) = place;
         self.0
-            .get_mut(stretch)?
+            .get_mut(range)?
             .get_mut(usize::try_from(position).ok()?)
     }
 }

@@ -45,7 +45,8 @@ impl Lexical {
             }
             scores
         };
-        let (own, around) = (scores(&found.own), scores(&found.around));
+        let own = scores(&found.own);
+        let around = scores(&found.around);
         Self {
             own,
             around,

@@ -54,19 +54,19 @@ impl VectorRows {
         self.scales.is_empty()
     }
 
-    /// The dot product of each row with `asked`: the cosine if both have length 1. Empty if the
+    /// The dot product of each row with `query`: the cosine if both have length 1. Empty if the
     /// lengths differ.
-    pub fn products(&self, asked: &[f32]) -> Vec<f32> {
-        let dimensions = asked.len();
+    pub fn products(&self, query: &[f32]) -> Vec<f32> {
+        let dimensions = query.len();
         if dimensions == 0 || self.numbers.len() != self.len() * dimensions {
             return Vec::new();
         }
-        let (asked, scale) = rounded(asked, FINE);
-        let asked: Vec<i16> = asked.into_iter().map(|number| number as i16).collect();
+        let (query, scale) = rounded(query, FINE);
+        let query: Vec<i16> = query.into_iter().map(|number| number as i16).collect();
         let mut products = vec![0.0; self.len()];
         let part = |rows: &[i8], scales: &[f32], products: &mut [f32]| {
             Arch::new().dispatch(Products {
-                asked: &asked,
+                query: &query,
                 rows,
                 products,
             });
@@ -104,22 +104,22 @@ pub fn bytes(vector: &[f32]) -> (Vec<i8>, f32) {
     )
 }
 
-/// For each vector in `asked`, the largest dot product with any of `rows`. Both hold vectors of
+/// For each vector in `query`, the largest dot product with any of `rows`. Both hold vectors of
 /// `dimensions` numbers, one after the other. Without rows every result is 0.
-pub fn best_products(asked: &[i8], rows: &[i8], dimensions: NonZero<usize>) -> Vec<i32> {
+pub fn best_products(query: &[i8], rows: &[i8], dimensions: NonZero<usize>) -> Vec<i32> {
     if rows.len() < dimensions.get() {
-        return vec![0; asked.len() / dimensions];
+        return vec![0; query.len() / dimensions];
     }
-    let asked = asked.iter().map(|number| i16::from(*number)).collect();
+    let query = query.iter().map(|number| i16::from(*number)).collect();
     Arch::new().dispatch(BestProducts {
-        asked,
+        query,
         rows,
         dimensions: dimensions.get(),
     })
 }
 
 struct Products<'a> {
-    asked: &'a [i16],
+    query: &'a [i16],
     rows: &'a [i8],
     products: &'a mut [f32],
 }
@@ -131,14 +131,14 @@ impl WithSimd for Products<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        for (row, product) in self.rows.chunks_exact(self.asked.len()).zip(self.products) {
-            *product = dot(self.asked, row) as f32;
+        for (row, product) in self.rows.chunks_exact(self.query.len()).zip(self.products) {
+            *product = dot(self.query, row) as f32;
         }
     }
 }
 
 struct BestProducts<'a> {
-    asked: Vec<i16>,
+    query: Vec<i16>,
     rows: &'a [i8],
     dimensions: usize,
 }
@@ -149,17 +149,17 @@ impl WithSimd for BestProducts<'_> {
     /// Widens each row once and compares it with every query vector.
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Vec<i32> {
-        let mut best = vec![i32::MIN; self.asked.len() / self.dimensions];
+        let mut best = vec![i32::MIN; self.query.len() / self.dimensions];
         let mut wide = vec![0_i16; self.dimensions];
         for row in self.rows.chunks_exact(self.dimensions) {
             for (wide, number) in wide.iter_mut().zip(row) {
                 *wide = i16::from(*number);
             }
-            for (best, asked) in best
+            for (best, query) in best
                 .iter_mut()
-                .zip(self.asked.chunks_exact(self.dimensions))
+                .zip(self.query.chunks_exact(self.dimensions))
             {
-                *best = (*best).max(dot(asked, &wide));
+                *best = (*best).max(dot(query, &wide));
             }
         }
         best
@@ -245,15 +245,15 @@ mod tests {
     #[test]
     fn bytes_find_same_neighbours_as_exact_numbers() {
         let vectors = vectors(4_050, 384);
-        let (asked, kept) = vectors.split_at(50);
+        let (query, kept) = vectors.split_at(50);
         let rows = rows(kept);
         let mut same = 0;
-        for asked in asked {
+        for query in query {
             let exact: Vec<f32> = kept
                 .iter()
-                .map(|row| row.iter().zip(asked).map(|(a, b)| a * b).sum::<f32>())
+                .map(|row| row.iter().zip(query).map(|(a, b)| a * b).sum::<f32>())
                 .collect();
-            let found = first(&rows.products(asked), 10);
+            let found = first(&rows.products(query), 10);
             same += first(&exact, 10)
                 .iter()
                 .filter(|row| found.contains(row))

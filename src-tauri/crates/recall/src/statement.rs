@@ -1,8 +1,7 @@
 //! Normalizes the statement of a memory for the comparison with another one. No model is involved,
 //! so both must have almost the same words; in doubt they are different.
 
-use std::collections::BTreeSet;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use domain::memory::{Memory, MemoryOrigin};
@@ -106,31 +105,39 @@ impl Statement {
         }
         let is_mine = own && MINE.contains(&&*word);
         let of_user = user.contains(&word) || word == "user" || own && FIRST.contains(&&*word);
-        match of_user {
+        if of_user {
             // A name of two words is one user.
-            true if self.words.last().is_some_and(|last| last == USER) => {}
-            true => self.words.push(USER.to_owned()),
-            false => {
-                if is_number(&word) {
-                    self.numbers.insert(word.clone());
-                } else if capital && word.chars().count() > 1 && !says_nothing(&word) {
-                    self.names.insert(word.clone());
-                }
-                let subject = self
-                    .words
-                    .iter()
-                    .rev()
-                    .find(|before| !ADVERBS.contains(&before.as_str()));
-                let is_verb = own
-                    && subject.is_some_and(|subject| subject == USER)
-                    && !ADVERBS.contains(&word.as_str());
-                self.words
-                    .push(if is_verb { third_person(&word) } else { word });
+            if self.words.last().is_none_or(|last| last != USER) {
+                self.words.push(USER.to_owned());
             }
+        } else {
+            self.take_other(word, capital, own);
         }
         if is_mine {
             self.words.push("s".to_owned());
         }
+    }
+
+    /// Adds a word that does not stand for the user.
+    fn take_other(&mut self, word: String, capital: bool, own: bool) {
+        if is_number(&word) {
+            self.numbers.insert(word.clone());
+        } else if capital && word.chars().count() > 1 && !says_nothing(&word) {
+            self.names.insert(word.clone());
+        }
+        let is_verb = own && self.follows_user() && !ADVERBS.contains(&word.as_str());
+        self.words
+            .push(if is_verb { third_person(&word) } else { word });
+    }
+
+    /// Whether the last word other than an adverb stands for the user.
+    fn follows_user(&self) -> bool {
+        let subject = self
+            .words
+            .iter()
+            .rev()
+            .find(|before| !ADVERBS.contains(&before.as_str()));
+        subject.is_some_and(|subject| subject == USER)
     }
 
     /// Whether it has enough words to say something.

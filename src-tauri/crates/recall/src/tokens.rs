@@ -80,7 +80,8 @@ pub fn alike(one: &str, other: &str) -> bool {
         return false;
     }
     let rest = |word: &str| word.chars().skip(common).count();
-    let (longer, both) = (rest(one).max(rest(other)), rest(one) + rest(other));
+    let longer = rest(one).max(rest(other));
+    let both = rest(one) + rest(other);
     common >= STEM && longer <= ENDING || both == 1
 }
 

@@ -1,5 +1,9 @@
 //! The switch of the local API, and what a request to it may do.
 
+use crate::caller::Caller;
+
+use crate::state::ApiSwitch;
+
 use axum::extract::{Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, StatusCode};
@@ -10,46 +14,11 @@ use serde_json::json;
 
 use crate::openai_api;
 use crate::respond::{ErrorResponse, json};
-use crate::routes::{ServerState, SharedState};
 use crate::secret::PresentedToken;
-use crate::shares::Holder;
-
-/// When the routes of the local API answer. Otherwise they give 404 with a reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ApiSwitch {
-    /// As long as the server runs.
-    Always,
-    /// While the settings switch the API on.
-    BySettings,
-}
+use crate::state::{ServerState, SharedState};
 
 const OFF: &str =
     "The local API is off. Switch it on in Settings, Local API, or start `nook serve --api`.";
-
-/// Sender of a request.
-pub(crate) enum Caller {
-    /// The request shows nothing.
-    Nobody,
-    /// It shows the server's own token.
-    Owner,
-    /// It shows a valid key of the local API.
-    Key {
-        secret: String,
-        /// Name of the key.
-        name: String,
-    },
-}
-
-impl Caller {
-    /// The one whose places the request takes; `None` if the request shows nothing.
-    pub(crate) fn holder(&self) -> Option<Holder> {
-        match self {
-            Self::Nobody => None,
-            Self::Owner => Some(Holder::Owner),
-            Self::Key { name, .. } => Some(Holder::Key(name.clone())),
-        }
-    }
-}
 
 impl ServerState {
     pub(crate) async fn is_api_on(&self) -> Result<bool, ApiError> {

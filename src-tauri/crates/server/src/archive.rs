@@ -17,8 +17,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
 use crate::respond::{ErrorResponse, json};
-use crate::routes::SharedState;
 use crate::shares::Holder;
+use crate::state::SharedState;
 use crate::transfer::{attachment, header};
 
 /// Maximum size of an imported archive.
@@ -104,7 +104,8 @@ fn temporary(shared: &SharedState) -> Result<NamedTempFile, ErrorResponse> {
 
 async fn receive(body: Body, path: PathBuf) -> Result<(), ErrorResponse> {
     let mut file = File::create(path).await.map_err(|error| disk(&error))?;
-    let (mut parts, mut received) = (body.into_data_stream(), 0_u64);
+    let mut parts = body.into_data_stream();
+    let mut received = 0_u64;
     loop {
         let part = timeout(TIMEOUT, parts.next())
             .await

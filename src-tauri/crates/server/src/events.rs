@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::connections::Connection;
 use crate::respond::{ErrorResponse, json};
-use crate::routes::SharedState;
+use crate::serving::connections::Connection;
 use crate::shares::Holder;
+use crate::state::SharedState;
 
 /// Maximum number of listeners. Each browser tab is one.
 pub(crate) const LISTENERS: usize = 64;

@@ -11,9 +11,9 @@ use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use tower_http::services::ServeDir;
 
-use crate::ServeError;
 use crate::respond::ErrorResponse;
-use crate::routes::SharedState;
+use crate::serving::serve_error::ServeError;
+use crate::state::SharedState;
 
 const FOLDER_VARIABLE: &str = "INGLENOOK_UI";
 

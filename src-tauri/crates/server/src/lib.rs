@@ -19,26 +19,27 @@
 mod api_access;
 mod archive;
 mod body;
+mod caller;
 mod chat_socket;
-mod connections;
 mod events;
 mod files;
 mod guard;
-mod local_api_server;
 mod openai_api;
 mod operation;
-mod peer;
 mod respond;
 mod root;
 mod routes;
 mod secret;
 mod serving;
 mod shares;
+mod state;
 mod transfer;
 mod zip;
 
-pub use api_access::ApiSwitch;
 pub use files::find_ui;
-pub use local_api_server::LocalApiServer;
 pub use secret::{AccessToken, WeakToken};
-pub use serving::{RunningServer, ServeError, ServeOptions, serve};
+pub use state::ApiSwitch;
+
+pub use crate::serving::local_api_server::LocalApiServer;
+pub use crate::serving::serve_error::ServeError;
+pub use crate::serving::{RunningServer, ServeOptions, serve};

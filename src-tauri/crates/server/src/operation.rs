@@ -6,8 +6,8 @@ use axum::response::Response;
 use engine::api::ApiError;
 
 use crate::respond::{ErrorResponse, json_bytes};
-use crate::routes::SharedState;
 use crate::shares::Holder;
+use crate::state::SharedState;
 
 /// Maximum body size: a document of 32 MiB in base64, with its surrounding JSON.
 const CAP: usize = 44 * 1024 * 1024;

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use crate::respond::{ErrorResponse, json};
-use crate::routes::SharedState;
+use crate::state::SharedState;
 
 /// The page of a server without the web UI.
 const PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Inglenook</title>\
@@ -37,16 +37,17 @@ pub(crate) async fn status_for_programs(
     if request.uri().path() != "/" || !is_read {
         return next.run(request).await;
     }
-    let mut response = match accepts_html(request.headers()) {
-        true => next.run(request).await,
-        false => match shared.is_api_on().await {
+    let mut response = if accepts_html(request.headers()) {
+        next.run(request).await
+    } else {
+        match shared.is_api_on().await {
             Ok(local_api) => json(&Status {
                 status: "ok",
                 message: "Inglenook is running",
                 local_api,
             }),
             Err(error) => ErrorResponse::from(error).into_response(),
-        },
+        }
     };
     response
         .headers_mut()

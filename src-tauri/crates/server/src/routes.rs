@@ -1,5 +1,7 @@
 //! Routes and the middleware in front of them.
 
+use crate::state::SharedState;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,71 +15,21 @@ use axum::middleware::{Next, from_fn_with_state, map_request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 use axum::{Extension, Router};
-use engine::Engine;
 use serde::Deserialize;
-use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 
-use crate::api_access::{ApiSwitch, Caller};
-use crate::body::BodySlots;
-use crate::chat_socket::ChatSockets;
-use crate::connections::Connection;
-use crate::guard::AllowedHosts;
+use crate::caller::Caller;
 use crate::respond::{ErrorResponse, json};
-use crate::secret::{AccessToken, PresentedToken, Tickets};
+use crate::secret::PresentedToken;
+use crate::serving::connections::Connection;
 use crate::shares::Holder;
 use crate::{
     api_access, archive, chat_socket, events, files, openai_api, operation, root, transfer,
 };
 
-/// State shared by the handlers.
-pub(crate) struct ServerState {
-    pub(crate) engine: Engine,
-    pub(crate) token: AccessToken,
-    pub(crate) names: AllowedHosts,
-    pub(crate) tickets: Tickets,
-    pub(crate) bodies: BodySlots,
-    pub(crate) listeners: Arc<Semaphore>,
-    pub(crate) chat_sockets: ChatSockets,
-    pub(crate) api: ApiSwitch,
-    pub(crate) stopping: CancellationToken,
-}
-
-pub(crate) type SharedState = Arc<ServerState>;
-
 /// Builds the router. Layers run from the bottom up: the checks of host and origin come first, for
 /// every address.
 pub(crate) fn router(shared: SharedState, ui: Option<&Path>) -> Router {
-    let with_token = Router::new()
-        .route("/api/op/{operation}", post(operation::operation))
-        .route("/api/ticket", post(events::ticket))
-        .route("/api/import", post(transfer::import))
-        .route("/api/tokenizer/{endpoint}", post(transfer::tokenizer))
-        .route("/api/export/{id}/{format}", get(transfer::export))
-        .route("/api/export-chat/{id}/{format}", get(transfer::export_chat))
-        .route("/api/export-characters", post(transfer::export_characters))
-        .route("/api/export-chats", post(transfer::export_chats))
-        .route(
-            "/api/export-lorebook/{id}/{format}",
-            get(transfer::export_lorebook),
-        )
-        .route(
-            "/api/export-prompt-file/{kind}/{id}",
-            get(transfer::export_prompt_file),
-        )
-        .route(
-            "/api/export-memories/{character}",
-            get(transfer::export_memories),
-        )
-        .route(
-            "/api/backup/archive",
-            get(archive::export).post(archive::import),
-        )
-        .route("/api/backup/second-place", post(archive::second_place))
-        .route("/asset/{hash}", get(transfer::asset))
-        .route("/thumbnail/{hash}", get(transfer::thumbnail))
-        .route("/api/{*rest}", any(no_such_route))
-        .layer(from_fn_with_state(Arc::clone(&shared), require_token));
+    let with_token = with_token().layer(from_fn_with_state(Arc::clone(&shared), require_token));
     // These two check the token, or the ticket, themselves.
     let others = Router::new()
         .route("/health", get(health))
@@ -109,6 +61,39 @@ pub(crate) fn router(shared: SharedState, ui: Option<&Path>) -> Router {
     Router::new()
         .fallback_service(all)
         .layer(map_request(with_plain_path))
+}
+
+/// The routes for the holder of the token.
+fn with_token() -> Router<SharedState> {
+    Router::new()
+        .route("/api/op/{operation}", post(operation::operation))
+        .route("/api/ticket", post(events::ticket))
+        .route("/api/import", post(transfer::import))
+        .route("/api/tokenizer/{endpoint}", post(transfer::tokenizer))
+        .route("/api/export/{id}/{format}", get(transfer::export))
+        .route("/api/export-chat/{id}/{format}", get(transfer::export_chat))
+        .route("/api/export-characters", post(transfer::export_characters))
+        .route("/api/export-chats", post(transfer::export_chats))
+        .route(
+            "/api/export-lorebook/{id}/{format}",
+            get(transfer::export_lorebook),
+        )
+        .route(
+            "/api/export-prompt-file/{kind}/{id}",
+            get(transfer::export_prompt_file),
+        )
+        .route(
+            "/api/export-memories/{character}",
+            get(transfer::export_memories),
+        )
+        .route(
+            "/api/backup/archive",
+            get(archive::export).post(archive::import),
+        )
+        .route("/api/backup/second-place", post(archive::second_place))
+        .route("/asset/{hash}", get(transfer::asset))
+        .route("/thumbnail/{hash}", get(transfer::thumbnail))
+        .route("/api/{*rest}", any(no_such_route))
 }
 
 /// Removes doubled slashes and one at the end from addresses of the local API: programs join a base

@@ -33,7 +33,7 @@ pub(crate) struct Shares {
 }
 
 /// A place. Dropping it frees the place.
-pub(crate) struct Place {
+pub(crate) struct HeldShare {
     _own: OwnedSemaphorePermit,
     _among_keys: Option<OwnedSemaphorePermit>,
 }
@@ -50,14 +50,14 @@ impl Shares {
     }
 
     /// Waits for a place. `None` never happens, because the semaphores are never closed.
-    pub(crate) async fn wait(&self, holder: &Holder) -> Option<Place> {
+    pub(crate) async fn wait(&self, holder: &Holder) -> Option<HeldShare> {
         Some(match holder {
-            Holder::Owner => Place {
+            Holder::Owner => HeldShare {
                 _own: Arc::clone(&self.owner).acquire_owned().await.ok()?,
                 _among_keys: None,
             },
             // Its own part first, so that a key that has used it up does not wait among the others.
-            Holder::Key(name) => Place {
+            Holder::Key(name) => HeldShare {
                 _own: self.of_key(name).acquire_owned().await.ok()?,
                 _among_keys: Some(Arc::clone(&self.keys).acquire_owned().await.ok()?),
             },
@@ -65,13 +65,13 @@ impl Shares {
     }
 
     /// A place that is free now.
-    pub(crate) fn try_take(&self, holder: &Holder) -> Result<Place, TryAcquireError> {
+    pub(crate) fn try_take(&self, holder: &Holder) -> Result<HeldShare, TryAcquireError> {
         Ok(match holder {
-            Holder::Owner => Place {
+            Holder::Owner => HeldShare {
                 _own: Arc::clone(&self.owner).try_acquire_owned()?,
                 _among_keys: None,
             },
-            Holder::Key(name) => Place {
+            Holder::Key(name) => HeldShare {
                 _own: self.of_key(name).try_acquire_owned()?,
                 _among_keys: Some(Arc::clone(&self.keys).try_acquire_owned()?),
             },

@@ -16,8 +16,8 @@ use serde::de::DeserializeOwned;
 use zip::result::ZipError;
 
 use crate::respond::{ErrorResponse, json};
-use crate::routes::SharedState;
 use crate::shares::Holder;
+use crate::state::SharedState;
 use crate::zip::ZipStream;
 
 const IMPORT_CAP: usize = 64 * 1024 * 1024;

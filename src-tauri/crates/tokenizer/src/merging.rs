@@ -85,7 +85,8 @@ fn by_queue(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Opti
     let mut before: Vec<u32> = (0..count).map(|at| at.wrapping_sub(1)).collect();
     let mut after: Vec<u32> = (1..=count).collect();
     let pair = |symbols: &[Symbol], left: u32, right: u32| {
-        let (from, to) = (symbols.get(left as usize)?, symbols.get(right as usize)?);
+        let from = symbols.get(left as usize)?;
+        let to = symbols.get(right as usize)?;
         let Merge { rank, token } = joined(from, to)?;
         Some(MergeCandidate {
             rank,
@@ -104,7 +105,8 @@ fn by_queue(symbols: &mut Vec<Symbol>, joined: impl Fn(&Symbol, &Symbol) -> Opti
         ..
     }) = queue.pop()
     {
-        let (at, right) = (left as usize, after[left as usize]);
+        let at = left as usize;
+        let right = after[left as usize];
         let (from, Some(to)) = (symbols[at], symbols.get_mut(right as usize)) else {
             continue;
         };

@@ -154,7 +154,8 @@ impl SpecialTokens {
             .filter(|special| special.mark)
             .map(|special| &*special.text)
             .collect();
-        let (mut texts, mut rest) = (Vec::new(), text);
+        let mut texts = Vec::new();
+        let mut rest = text;
         while let Some(at) = marks.iter().filter_map(|mark| rest.find(mark)).min() {
             let (head, tail) = rest.split_at(at + 1);
             texts.push(self.cut(self.in_contents.as_ref(), head));

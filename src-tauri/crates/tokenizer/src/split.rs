@@ -87,7 +87,8 @@ pub(super) fn split<'t>(stages: &[SplitStage], text: &'t str, each: &mut dyn FnM
         return each(text);
     };
     let scan = TextScan::new(text);
-    let (mut gap, mut at) = (0, 0);
+    let mut gap = 0;
+    let mut at = 0;
     while let Some((character, _)) = scan.peek(at) {
         let Some(end) = stage.matched(&scan, at) else {
             at += character.len_utf8();
@@ -152,12 +153,73 @@ pub(super) fn pre(name: &str) -> Option<Pre> {
     })
 }
 
-fn stages(name: &str) -> Option<&'static [SplitStage]> {
-    const ONE_DIGIT: Rules = Rules {
-        digits: 1,
+const ONE_DIGIT: Rules = Rules {
+    digits: 1,
+    ..Rules::LLAMA3
+};
+const QWEN35: &[SplitStage] = &[SplitStage::Rules(Rules {
+    letters: Letters::Marks,
+    ..ONE_DIGIT
+})];
+const MINICPM5: &[SplitStage] = &[
+    THREE_DIGITS,
+    SplitStage::Rules(Rules {
+        digits: usize::MAX,
         ..Rules::LLAMA3
-    };
-    const SLASH: &[char] = &['\r', '\n', '/'];
+    }),
+];
+const TEKKEN: &[SplitStage] = &[SplitStage::Rules(Rules {
+    contractions: None,
+    digits: 1,
+    letters: Letters::AsciiCase {
+        contractions: false,
+    },
+    tail: &['\r', '\n', '/'],
+})];
+const GPT_4O: &[SplitStage] = &[SplitStage::Rules(Rules {
+    contractions: None,
+    digits: 3,
+    letters: Letters::AsciiCase { contractions: true },
+    tail: &['\r', '\n', '/'],
+})];
+const DEEPSEEK_V3: &[SplitStage] = &[
+    THREE_DIGITS,
+    KANA_AND_HAN,
+    SplitStage::Words(word_rules::deepseek),
+];
+const DEEPSEEK_CODER: &[SplitStage] = &[
+    SplitStage::each(|character, _| matches!(character, '\r' | '\n')),
+    SplitStage::Run {
+        lead: Lead::Blank,
+        class: |_, class| class & LETTER != 0,
+        least: 1,
+        most: usize::MAX,
+    },
+    SplitStage::Run {
+        lead: Lead::Blank,
+        class: |_, class| class & PUNCTUATION != 0,
+        least: 1,
+        most: usize::MAX,
+    },
+    SplitStage::runs(|character, class| {
+        class & SPACE == 0 && matches!(character, '\u{800}'..='\u{9fa5}' | '\u{ac00}'..='\u{d7ff}')
+    }),
+    DIGIT,
+];
+const FALCON: &[SplitStage] = &[
+    SplitStage::runs(|character, class| signs(character, class) || character == '`'),
+    GPT2,
+    ASCII_TRIPLES,
+];
+const LINES: &[SplitStage] = &[SplitStage::runs(|character, _| character == '\n')];
+const DEFAULT: &[SplitStage] = &[
+    SplitStage::runs(signs),
+    GPT2,
+    SplitStage::runs(|_, class| class & NUMBER != 0),
+    ASCII_TRIPLES,
+];
+
+fn stages(name: &str) -> Option<&'static [SplitStage]> {
     Some(match name {
         "llama3" | "llama-v3" | "llama-bpe" | "falcon3" | "falcon-h1" | "pixtral" | "midm-2.0"
         | "lfm2" | "jina-v5-nano" | "dbrx" | "smaug-bpe" | "chatglm-bpe" | "glm4" | "glm5" => {
@@ -165,90 +227,13 @@ fn stages(name: &str) -> Option<&'static [SplitStage]> {
         }
         "qwen2" | "deepseek-r1-qwen" | "kormo" | "f2llmv2" | "megrez" | "stablelm2" | "hunyuan"
         | "solar-open" | "grok-2" => &const { [SplitStage::Rules(ONE_DIGIT)] },
-        "qwen35" => {
-            &const {
-                [SplitStage::Rules(Rules {
-                    letters: Letters::Marks,
-                    ..ONE_DIGIT
-                })]
-            }
-        }
-        "minicpm5" => {
-            &const {
-                [
-                    THREE_DIGITS,
-                    SplitStage::Rules(Rules {
-                        digits: usize::MAX,
-                        ..Rules::LLAMA3
-                    }),
-                ]
-            }
-        }
-        "tekken" => {
-            const LETTERS: Letters = Letters::AsciiCase {
-                contractions: false,
-            };
-            &const {
-                [SplitStage::Rules(Rules {
-                    contractions: None,
-                    digits: 1,
-                    letters: LETTERS,
-                    tail: SLASH,
-                })]
-            }
-        }
-        "gpt-4o" | "llama4" | "kanana2" | "talkie" | "minimax-m2" => {
-            const LETTERS: Letters = Letters::AsciiCase { contractions: true };
-            &const {
-                [SplitStage::Rules(Rules {
-                    contractions: None,
-                    digits: 3,
-                    letters: LETTERS,
-                    tail: SLASH,
-                })]
-            }
-        }
-        "deepseek-v3" | "hunyuan-dense" | "joyai-llm" | "hy_v4" => {
-            &const {
-                [
-                    THREE_DIGITS,
-                    KANA_AND_HAN,
-                    SplitStage::Words(word_rules::deepseek),
-                ]
-            }
-        }
-        "deepseek-coder" => {
-            const LETTERS: SplitStage = SplitStage::Run {
-                lead: Lead::Blank,
-                class: |_, class| class & LETTER != 0,
-                least: 1,
-                most: usize::MAX,
-            };
-            const SIGNS: SplitStage = SplitStage::Run {
-                lead: Lead::Blank,
-                class: |_, class| class & PUNCTUATION != 0,
-                least: 1,
-                most: usize::MAX,
-            };
-            const WIDE: SplitStage = SplitStage::runs(|character, class| {
-                class & SPACE == 0
-                    && matches!(character, '\u{800}'..='\u{9fa5}' | '\u{ac00}'..='\u{d7ff}')
-            });
-            &const {
-                [
-                    SplitStage::each(|character, _| matches!(character, '\r' | '\n')),
-                    LETTERS,
-                    SIGNS,
-                    WIDE,
-                    DIGIT,
-                ]
-            }
-        }
-        "falcon" => {
-            const SIGNS: SplitStage =
-                SplitStage::runs(|character, class| signs(character, class) || character == '`');
-            &const { [SIGNS, GPT2, ASCII_TRIPLES] }
-        }
+        "qwen35" => QWEN35,
+        "minicpm5" => MINICPM5,
+        "tekken" => TEKKEN,
+        "gpt-4o" | "llama4" | "kanana2" | "talkie" | "minimax-m2" => GPT_4O,
+        "deepseek-v3" | "hunyuan-dense" | "joyai-llm" | "hy_v4" => DEEPSEEK_V3,
+        "deepseek-coder" => DEEPSEEK_CODER,
+        "falcon" => FALCON,
         "starcoder" | "refact" | "command-r" | "smollm" | "codeshell" | "exaone" | "minerva-7b"
         | "mellum2" => &const { [DIGIT, GPT2] },
         "gpt-2" | "phi-2" | "jina-es" | "jina-de" | "gigachat" | "jina-v2-es" | "jina-v2-de"
@@ -256,19 +241,8 @@ fn stages(name: &str) -> Option<&'static [SplitStage]> {
         | "mpt" | "olmo" | "jais" | "trillion" | "granite-docling" | "exaone4" => &const { [GPT2] },
         "poro-chat" | "bloom" | "gpt3-finnish" => &const { [BLOOM] },
         "viking" => &const { [BLOOM, DIGIT] },
-        "gemma4" | "granite-embed-multi-311m" | "sarvam-moe" => {
-            &const { [SplitStage::runs(|character, _| character == '\n')] }
-        }
-        "" | "default" => {
-            &const {
-                [
-                    SplitStage::runs(signs),
-                    GPT2,
-                    SplitStage::runs(|_, class| class & NUMBER != 0),
-                    ASCII_TRIPLES,
-                ]
-            }
-        }
+        "gemma4" | "granite-embed-multi-311m" | "sarvam-moe" => LINES,
+        "" | "default" => DEFAULT,
         _ => return None,
     })
 }

@@ -117,10 +117,12 @@ impl Rules {
             LETTER
         };
         let leads = class & (LETTER | NUMBER) == 0 && !matches!(first, '\r' | '\n');
-        let start = match leads && scan.is(at + first.len_utf8(), |_, class| class & letter != 0) {
-            true => at + first.len_utf8(),
-            false if class & letter != 0 => at,
-            false => return None,
+        let start = if leads && scan.is(at + first.len_utf8(), |_, class| class & letter != 0) {
+            at + first.len_utf8()
+        } else if class & letter != 0 {
+            at
+        } else {
+            return None;
         };
         match self.letters {
             Letters::AsciiCase { contractions } => {
@@ -168,15 +170,21 @@ fn ascii_cased(scan: &TextScan<'_>, start: usize) -> usize {
     both.map_or(upper, |(at, character)| start + at + character.len_utf8())
 }
 
+fn may_be_upper(_: char, class: u16) -> bool {
+    class & (LETTER | MARK) != 0 && class & LOWER == 0
+}
+
+fn may_be_lower(_: char, class: u16) -> bool {
+    class & (LETTER | MARK) != 0 && class & UPPER == 0
+}
+
 /// `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+` or
 /// `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`
 fn unicode_cased(scan: &TextScan<'_>, at: usize, first: char, class: u16) -> Option<usize> {
-    let upper = |_: char, class: u16| class & (LETTER | MARK) != 0 && class & LOWER == 0;
-    let lower = |_: char, class: u16| class & (LETTER | MARK) != 0 && class & UPPER == 0;
     let leads = class & (LETTER | NUMBER) == 0 && !matches!(first, '\r' | '\n');
     let start = if leads { at + first.len_utf8() } else { at };
-    let middle = scan.all(start, upper);
-    let end = scan.all(middle, lower);
+    let middle = scan.all(start, may_be_upper);
+    let end = scan.all(middle, may_be_lower);
     if end > middle {
         return Some(end);
     }
@@ -226,7 +234,8 @@ fn contraction(text: &str, at: usize, folding: Folding) -> Option<usize> {
     let &[b'\'', ref rest @ ..] = rest else {
         return None;
     };
-    let (first, second) = (rest.first().map(folded)?, rest.get(1).map(folded));
+    let first = rest.first().map(folded)?;
+    let second = rest.get(1).map(folded);
     match (first, second) {
         _ if folding == Folding::Unicode && rest.starts_with("ſ".as_bytes()) => {
             Some(at + 1 + 'ſ'.len_utf8())

@@ -81,7 +81,8 @@ impl WordPieces {
     }
 
     pub(super) fn word(&self, word: &str, tokens: &mut Vec<u32>) {
-        let (before, mut at) = (tokens.len(), 0);
+        let before = tokens.len();
+        let mut at = 0;
         while at < word.len() {
             let furthest = word.len().min(at + self.longest);
             let longest = (at + 1..=furthest).rev().find_map(|end| {

@@ -53,25 +53,20 @@ pub(super) fn pieces(
     continues: bool,
 ) -> Result<Vec<RenderedRun>, TemplateError> {
     let mut pieces = Vec::new();
-    let (mut next, mut seen) = (0, vec![false; tools.len()]);
+    let mut next = 0;
+    let mut seen = vec![false; tools.len()];
     let mut end = None;
     let mut rest = rendered;
     while let Some((at, mark)) = rest.char_indices().find(|(_, char)| private(*char)) {
-        let (mut before, mut after) = (&rest[..at], &rest[at + mark.len_utf8()..]);
+        let mut before = &rest[..at];
+        let mut after = &rest[at + mark.len_utf8()..];
         let quoted = before.ends_with('"') && after.starts_with('"');
         let number = number(mark).ok_or(TemplateError::Contents)?;
         if number == next && number < messages.len() {
             push_control(&mut pieces, before);
             let of = &messages[number];
             let quoted = quoted && of.result;
-            let run = |part: &usize| {
-                if quoted {
-                    RenderedRun::Quoted(*part)
-                } else {
-                    RenderedRun::Part(*part)
-                }
-            };
-            pieces.extend(of.parts.iter().map(run));
+            pieces.extend(of.parts.iter().map(|part| run(*part, quoted)));
             next += 1;
             if next == messages.len() {
                 end = Some(pieces.len());
@@ -88,12 +83,7 @@ pub(super) fn pieces(
                 (before, after) = (&before[..before.len() - 1], &after[1..]);
             }
             push_control(&mut pieces, before);
-            let is_text = quoted && !tool.json;
-            pieces.push(if is_text {
-                RenderedRun::Quoted(tool.part)
-            } else {
-                RenderedRun::Part(tool.part)
-            });
+            pieces.push(run(tool.part, quoted && !tool.json));
         }
         rest = after;
     }
@@ -102,11 +92,20 @@ pub(super) fn pieces(
     if next != messages.len() || seen.contains(&false) || dropped {
         return Err(TemplateError::Contents);
     }
-    match continues {
-        true => pieces.truncate(end.unwrap_or_default()),
-        false => push_control(&mut pieces, rest),
+    if continues {
+        pieces.truncate(end.unwrap_or_default())
+    } else {
+        push_control(&mut pieces, rest)
     }
     Ok(pieces)
+}
+
+fn run(part: usize, quoted: bool) -> RenderedRun {
+    if quoted {
+        RenderedRun::Quoted(part)
+    } else {
+        RenderedRun::Part(part)
+    }
 }
 
 fn is_control(piece: &RenderedRun) -> bool {

@@ -104,6 +104,15 @@ pub fn format(name: &str) -> Option<&'static Format> {
     formats().iter().find(|format| format.name == name)
 }
 
+/// The size of the largest set of the format's tokens that the vocabulary has.
+fn evidence(format: &Format, has_token: &dyn Fn(&str) -> bool) -> usize {
+    let sets = format
+        .tokens
+        .iter()
+        .filter(|set| set.iter().all(|token| has_token(token)));
+    sets.map(Vec::len).max().unwrap_or(0)
+}
+
 /// Guesses the format that a model was most likely trained on. The vocabulary is the best evidence
 /// (the match with the most tokens wins), then the model name, then the architecture, which is
 /// ambiguous for the many `llama` models.
@@ -113,18 +122,11 @@ pub fn guess(
     has_token: &dyn Fn(&str) -> bool,
 ) -> Option<&'static Format> {
     let called = name.to_lowercase();
-    let evidence = |format: &Format| {
-        let sets = format
-            .tokens
-            .iter()
-            .filter(|set| set.iter().all(|token| has_token(token)));
-        sets.map(Vec::len).max().unwrap_or(0)
-    };
     let by_tokens = formats()
         .iter()
         .rev()
-        .max_by_key(|format| evidence(format))
-        .filter(|format| evidence(format) > 0);
+        .max_by_key(|format| evidence(format, has_token))
+        .filter(|format| evidence(format, has_token) > 0);
     let by_name = || {
         formats()
             .iter()

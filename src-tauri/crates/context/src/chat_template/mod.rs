@@ -7,71 +7,29 @@
 
 mod adapter;
 mod contents;
+mod error;
 mod formats;
+mod render;
 mod tools;
 
 use std::sync::{Arc, LazyLock};
 
 use domain::prompt::PromptRole;
+pub use jinja::{RenderError, SyntaxError};
 
 use self::adapter::{OPENING, RoleShape, TemplateMessage, Wants};
+use self::error::LONGEST_SOURCE;
+pub use self::error::TemplateError;
 pub use self::formats::{Format, format, formats, guess};
+pub use self::render::{RenderedRun, RenderedTurn, inside_quotes};
+use self::render::{provider_word, turns};
 pub use self::tools::{RenderedCall, RenderedDefinition, RenderedTools};
 use crate::hash;
 use crate::tools::CallSyntax;
-pub use jinja::{RenderError, SyntaxError};
-
-/// Maximum length of a source in bytes. Real templates have a few thousand.
-const LONGEST_SOURCE: usize = 256 << 10;
 
 /// Maximum number of stop strings per template. Each is searched in every reply, and real formats
 /// have one to five.
 const MOST_STOPS: usize = 32;
-
-/// The reason why a template cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum TemplateError {
-    #[error("the model's chat template is longer than {} KiB", LONGEST_SOURCE >> 10)]
-    SourceTooLong,
-    #[error("the model's chat template does not parse: {0}")]
-    Syntax(#[from] SyntaxError),
-    #[error("the model's chat template failed: {0}")]
-    Render(#[from] RenderError),
-    #[error("the model's chat template dropped, duplicated or changed a message")]
-    Contents,
-    #[error("the chat has more messages than a prompt can hold")]
-    TooLong,
-}
-
-impl TemplateError {
-    fn is_costly(&self) -> bool {
-        matches!(self, Self::Render(RenderError::Limit(_)))
-    }
-}
-
-/// One message for the template: its role and the indices of its parts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RenderedTurn {
-    pub role: PromptRole,
-    pub parts: Vec<usize>,
-}
-
-/// A run of the rendered prompt. Adjacent parts are paragraphs of one message and need a blank line
-/// between them. The same holds for contents that a template joins without a marker; this differs
-/// from the reference implementation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RenderedRun {
-    Control(String),
-    Part(usize),
-    /// A part inside a JSON string, which must be escaped.
-    Quoted(usize),
-}
-
-/// `text` as the inside of a JSON string.
-pub fn inside_quotes(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
-    quoted[1..quoted.len() - 1].to_owned()
-}
 
 /// A parsed chat template. Clones share the parsed program.
 #[derive(Clone)]
@@ -383,10 +341,8 @@ impl ChatTemplate {
 
     fn asks_for_the_time(&self) -> bool {
         use PromptRole::{Character as C, System as S, User as U};
-        let (one, other) = (
-            jiff::civil::date(2001, 2, 3).at(4, 5, 6, 0),
-            jiff::civil::date(2014, 11, 27).at(18, 39, 40, 0),
-        );
+        let one = jiff::civil::date(2001, 2, 3).at(4, 5, 6, 0);
+        let other = jiff::civil::date(2014, 11, 27).at(18, 39, 40, 0);
         let chats: [&[PromptRole]; 2] = [&[U], &[S, U, C, U]];
         chats.into_iter().map(turns).any(|chat| {
             self.at(one).render(&chat, false).ok() != self.at(other).render(&chat, false).ok()
@@ -438,24 +394,4 @@ fn begins_with(long: &[RenderedRun], short: &[RenderedRun]) -> bool {
         shown.collect::<String>()
     };
     text(long).starts_with(&text(short))
-}
-
-/// A chat with these roles; each turn has one part.
-fn turns(roles: &[PromptRole]) -> Vec<RenderedTurn> {
-    roles
-        .iter()
-        .enumerate()
-        .map(|(index, role)| RenderedTurn {
-            role: *role,
-            parts: vec![index],
-        })
-        .collect()
-}
-
-fn provider_word(role: PromptRole) -> &'static str {
-    match role {
-        PromptRole::System => "system",
-        PromptRole::User => "user",
-        PromptRole::Character => "assistant",
-    }
 }

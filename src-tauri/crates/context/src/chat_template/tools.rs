@@ -78,7 +78,9 @@ impl RenderedTools {
         };
         let mut input = jinja::ToolInput::default();
         for definition in &self.definitions {
-            let (name, description, parameters) = (definition.name.clone(), next()?, next()?);
+            let name = definition.name.clone();
+            let description = next()?;
+            let parameters = next()?;
             input.definitions.push(jinja::ToolDefinitionInput {
                 name,
                 description,
@@ -88,7 +90,9 @@ impl RenderedTools {
         for (turn, calls) in &self.calls {
             let mut seen = Vec::with_capacity(calls.len());
             for call in calls {
-                let (id, name, arguments) = (plain_id(&call.id), call.name.clone(), next()?);
+                let id = plain_id(&call.id);
+                let name = call.name.clone();
+                let arguments = next()?;
                 seen.push(jinja::ToolCallInput {
                     id,
                     name,
@@ -149,23 +153,7 @@ impl ChatTemplate {
             parts: parts.to_vec(),
         };
         let turns = [turn(User, &[0]), turn(Character, &[]), turn(User, &[1])];
-        let tools = RenderedTools {
-            definitions: vec![RenderedDefinition {
-                name: NAME.to_owned(),
-                description: 2,
-                parameters: 3,
-            }],
-            calls: vec![(
-                1,
-                vec![RenderedCall {
-                    id: ID.to_owned(),
-                    name: NAME.to_owned(),
-                    arguments: 4,
-                }],
-            )],
-            results: vec![(2, ID.to_owned(), NAME.to_owned())],
-        };
-        let pieces = self.render_with(&turns, &tools, false).ok()?;
+        let pieces = self.render_with(&turns, &probe_tools(), false).ok()?;
         let at = pieces
             .iter()
             .position(|piece| *piece == RenderedRun::Part(4))?;
@@ -200,5 +188,25 @@ impl ChatTemplate {
             middle: middle.to_owned(),
             close: close.trim_end().to_owned(),
         })
+    }
+}
+
+/// One definition, one call and its result.
+fn probe_tools() -> RenderedTools {
+    RenderedTools {
+        definitions: vec![RenderedDefinition {
+            name: NAME.to_owned(),
+            description: 2,
+            parameters: 3,
+        }],
+        calls: vec![(
+            1,
+            vec![RenderedCall {
+                id: ID.to_owned(),
+                name: NAME.to_owned(),
+                arguments: 4,
+            }],
+        )],
+        results: vec![(2, ID.to_owned(), NAME.to_owned())],
     }
 }

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{ConversionNote, Converted, context_template, instruct, sampler, system_prompt, text};
+use super::{context_template, instruct, sampler, system_prompt};
+use crate::convert::converted::Converted;
+use crate::convert::note::ConversionNote;
+use crate::convert::sections::text;
 use crate::prompt_template::Section;
 
 pub(super) fn convert(bundle: &Map<String, Value>, converted: &mut Converted) {

@@ -3,8 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::story_string::{PARTS, Part, SYSTEM, StoryLine, read};
-use super::{ConversionNote, excluded, flag, template, text};
+use super::story_string::{PARTS, SYSTEM, StoryLine, StoryPart, read};
+use crate::convert::note::ConversionNote;
+use crate::convert::sections::{excluded, flag, template, text};
 use crate::prompt_template::{
     Defaults, PromptTemplate, Section, SectionPlacement, SectionRole, TemplateLine, escape,
 };
@@ -62,7 +63,7 @@ pub(super) fn convert(
 /// part, which are its label. Lines with a condition of their own become a separate section.
 fn sections(lines: &[StoryLine]) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
-    let mut seen: Vec<Part> = Vec::new();
+    let mut seen: Vec<StoryPart> = Vec::new();
     let mut waiting: Vec<&StoryLine> = Vec::new();
     let mut order = FIRST;
     for line in lines {
@@ -110,7 +111,7 @@ fn moved(name: &str, order: i32) -> Section {
 }
 
 /// The section depends on its part, so that no label appears without it.
-fn of_part(part: Part, lines: &[&StoryLine], order: i32) -> Section {
+fn of_part(part: StoryPart, lines: &[&StoryLine], order: i32) -> Section {
     Section {
         name: part.section.to_owned(),
         order: Some(order),
@@ -149,12 +150,13 @@ fn written(line: &StoryLine, asked: &str) -> TemplateLine {
         .map(String::as_str)
         .filter(|one| *one != asked && *one != "always")
         .collect();
-    match conditions.is_empty() {
-        true => TemplateLine::Always(line.text.clone()),
-        false => TemplateLine::When {
+    if conditions.is_empty() {
+        TemplateLine::Always(line.text.clone())
+    } else {
+        TemplateLine::When {
             text: line.text.clone(),
             condition: conditions.join(" && "),
-        },
+        }
     }
 }
 

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::{ConversionNote, InstructFormat, flag, text};
+use crate::convert::converted::InstructFormat;
+use crate::convert::note::ConversionNote;
+use crate::convert::sections::{flag, text};
 
 /// Fields without a counterpart in the chat template, with the reason.
 const ELSEWHERE: [(&str, &str); 7] = [
@@ -80,15 +82,17 @@ impl Marks<'_> {
     fn jinja(&mut self) -> String {
         let user = self.turn("input_sequence", "input_suffix");
         let reply = self.turn("output_sequence", "output_suffix");
-        let system = match flag(self.preset, "system_same_as_user") {
-            true => user.clone(),
-            false => self.turn("system_sequence", "system_suffix"),
+        let system = if flag(self.preset, "system_same_as_user") {
+            user.clone()
+        } else {
+            self.turn("system_sequence", "system_suffix")
         };
         let head = self.head().unwrap_or_else(|| system.clone());
         let opening = self.opening();
-        let greeting = match text(self.preset, "first_output_sequence").is_empty() {
-            true => reply.clone(),
-            false => self.turn("first_output_sequence", "output_suffix"),
+        let greeting = if text(self.preset, "first_output_sequence").is_empty() {
+            reply.clone()
+        } else {
+            self.turn("first_output_sequence", "output_suffix")
         };
         let mut jinja = String::from(
             "{%- set ns = namespace(replied=false) -%}\n{%- for message in messages -%}\n",

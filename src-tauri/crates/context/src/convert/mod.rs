@@ -5,7 +5,9 @@
 
 mod bundle;
 mod context_template;
+mod converted;
 mod instruct;
+mod note;
 mod own_parts;
 mod preset_notes;
 mod prompt_manager;
@@ -13,101 +15,18 @@ mod reply_defaults;
 mod risuai;
 mod sampler;
 mod sampler_texts;
+mod sections;
 mod story_string;
 mod system_prompt;
 
-use std::collections::BTreeMap;
-
-use domain::settings::ConfigValue;
-use serde::{Deserialize, Serialize};
+pub use sampler::write_sampler;
 use serde_json::{Map, Value};
 
-pub use sampler::write_sampler;
-
-use crate::prompt_template::{
-    PromptTemplate, SCHEMA, Section, TemplateLine, VERSION, escape, slug,
+pub use self::converted::{
+    ConvertError, Converted, ConvertedKind, InstructFormat, MAX_BYTES, SamplerPreset,
 };
-
-/// Maximum size of a preset file in bytes.
-pub const MAX_BYTES: usize = 8 << 20;
-
-/// The kind of a preset file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConvertedKind {
-    /// Chat completion: ordered prompts and samplers.
-    PromptManager,
-    /// The story string and related settings.
-    Context,
-    /// Turn markers of a model.
-    Instruct,
-    SystemPrompt,
-    Sampler,
-    /// Several presets in one file.
-    Bundle,
-    /// RisuAI: ordered prompts and samplers.
-    RisuAi,
-}
-
-/// A converted preset.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Converted {
-    pub kind: ConvertedKind,
-    pub name: String,
-    /// The first template is for chats; others are for background jobs.
-    pub templates: Vec<PromptTemplate>,
-    pub format: Option<InstructFormat>,
-    pub sampling: Option<SamplerPreset>,
-    /// Fields without a counterpart, or with another effect.
-    pub report: Vec<ConversionNote>,
-}
-
-/// Turn markers as a Jinja template for `chat_template`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InstructFormat {
-    pub name: String,
-    pub jinja: String,
-    /// Texts that end a reply.
-    pub stop: Vec<String>,
-}
-
-/// Sampler values: `values` has the supported ones by our setting keys, `kept` the other fields.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SamplerPreset {
-    pub name: String,
-    pub values: BTreeMap<String, ConfigValue>,
-    /// Original fields, written back on export.
-    pub kept: Map<String, Value>,
-}
-
-/// A field that was not converted exactly.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct ConversionNote {
-    pub field: String,
-    pub what: String,
-}
-
-impl ConversionNote {
-    fn new(field: impl Into<String>, what: impl Into<String>) -> Self {
-        Self {
-            field: field.into(),
-            what: what.into(),
-        }
-    }
-}
-
-/// The file cannot be converted.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConvertError {
-    #[error("the preset is larger than {} MiB and cannot be read", MAX_BYTES >> 20)]
-    TooLarge,
-    #[error("the file is not valid JSON: {message}")]
-    NotJson { message: String },
-    #[error(
-        "this file is not a preset of a supported kind: prompt manager, context, instruct, system prompt or sampler"
-    )]
-    NotAPreset,
-}
+pub use self::note::ConversionNote;
+use self::sections::text;
 
 /// Converts the preset in `json`. `name` is the file name, used if the preset has no name.
 ///
@@ -204,53 +123,4 @@ fn is_system_prompt(preset: &Map<String, Value>) -> bool {
     let named = preset.get("name").is_some_and(Value::is_string);
     let content = preset.get("content").is_some_and(Value::is_string);
     named && content && preset.keys().all(|field| FIELDS.contains(&field.as_str()))
-}
-
-/// The text of a field; empty if absent.
-fn text<'p>(preset: &'p Map<String, Value>, field: &str) -> &'p str {
-    preset
-        .get(field)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-}
-
-fn flag(preset: &Map<String, Value>, field: &str) -> bool {
-    preset
-        .get(field)
-        .and_then(Value::as_bool)
-        .unwrap_or_default()
-}
-
-/// A user text as a line; its dollar signs are escaped, so that it contains no variables.
-fn literal(text: &str) -> TemplateLine {
-    TemplateLine::Always(escape(text))
-}
-
-/// An empty template with that name.
-fn template(name: &str) -> PromptTemplate {
-    PromptTemplate {
-        schema: SCHEMA.to_owned(),
-        version: VERSION,
-        id: format!("imported-{}", slug(name)),
-        name: name.to_owned(),
-        ..Default::default()
-    }
-}
-
-fn excluded(name: &str) -> Section {
-    Section {
-        name: name.to_owned(),
-        exclude: true,
-        ..Default::default()
-    }
-}
-
-/// A section that replaces the one of the parent.
-fn override_of(name: &str, line: TemplateLine) -> Section {
-    Section {
-        name: name.to_owned(),
-        overrides: true,
-        lines: vec![line],
-        ..Default::default()
-    }
 }

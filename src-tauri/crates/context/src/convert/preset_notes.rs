@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::prompt_manager::NEVER;
-use super::{ConversionNote, reply_defaults, sampler};
+use super::{reply_defaults, sampler};
+use crate::convert::note::ConversionNote;
 use crate::prompt_template::{Section, SectionKind, SectionPlacement};
 
 /// Texts of card and persona, with their prompts in presets and their macros in lower case.
@@ -70,38 +71,41 @@ fn unread_texts(
     let read = |field: &str| {
         reads(field) || reply_defaults::FIELDS.contains(&field) || sampler::reads(field)
     };
-    // Addresses and names of models are single words.
-    let is_text = |text: &str| text.contains(char::is_whitespace);
-    let named = |field: &str| {
-        ["prompt", "story_string", "instruction"]
-            .iter()
-            .any(|word| field.contains(word))
-    };
     let texts = preset
         .iter()
         .filter_map(|(field, value)| Some((field, value.as_str()?.trim())));
     let unread = texts.filter(|(field, text)| {
-        !read(field) && !text.is_empty() && (is_text(text) || named(field))
+        !read(field) && !text.is_empty() && (is_text(text) || has_name_of_text(field))
     });
     unread
         .map(|(field, _)| ConversionNote::new(field, why))
         .collect()
 }
 
+/// Addresses and names of models are single words.
+fn is_text(text: &str) -> bool {
+    text.contains(char::is_whitespace)
+}
+
+fn has_name_of_text(field: &str) -> bool {
+    ["prompt", "story_string", "instruction"]
+        .iter()
+        .any(|word| field.contains(word))
+}
+
 /// Texts of cards that the preset gives no place, so they are not sent.
 pub(super) fn missing(sections: &[Section]) -> Vec<ConversionNote> {
-    let on = || {
-        sections
-            .iter()
-            .filter(|one| one.condition.as_deref() != Some(NEVER))
-    };
-    let lines = || {
-        on().flat_map(|one| &one.lines)
-            .map(|line| line.text().to_lowercase())
-    };
+    let on: Vec<&Section> = sections
+        .iter()
+        .filter(|one| one.condition.as_deref() != Some(NEVER))
+        .collect();
+    let lines = on.iter().flat_map(|one| &one.lines);
+    let lines: Vec<String> = lines.map(|line| line.text().to_lowercase()).collect();
     let has_place = |kind: SectionKind, macros: &[&str]| {
-        on().any(|one| one.kind == Some(kind))
-            || lines().any(|text| macros.iter().any(|name| text.contains(name)))
+        on.iter().any(|one| one.kind == Some(kind))
+            || lines
+                .iter()
+                .any(|text| macros.iter().any(|name| text.contains(name)))
     };
     let missing = PLACES
         .into_iter()

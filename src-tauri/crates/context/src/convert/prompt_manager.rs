@@ -1,13 +1,17 @@
 //! Chat completion presets: converts the ordered prompts of the prompt manager.
 
+mod entries;
+mod fields;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{
-    ConversionNote, Converted, excluded, flag, literal, override_of, own_parts, preset_notes,
-    reply_defaults, sampler, template, text,
-};
+use self::fields::{READ, report_fields};
+use super::{own_parts, preset_notes, reply_defaults, sampler};
+use crate::convert::converted::Converted;
+use crate::convert::note::ConversionNote;
+use crate::convert::sections::{excluded, flag, literal, override_of, template, text};
 use crate::prompt_template::{
     MAX_SECTIONS, PromptTemplate, Section, SectionKind, SectionPlacement, SectionRole, Slot,
     TemplateKind, TemplateLine, escape, slug,
@@ -45,78 +49,9 @@ const MOST: usize = MAX_SECTIONS - 10;
 /// Maximum number of unusual prompts that the report names individually.
 const NAMED: usize = 20;
 
-/// Fields that this module or the sampler converter reads.
-const READ: [&str; 12] = [
-    "prompts",
-    "prompt_order",
-    "personality_format",
-    "scenario_format",
-    "wi_format",
-    "new_chat_prompt",
-    "new_example_chat_prompt",
-    "group_nudge_prompt",
-    "impersonation_prompt",
-    "continue_nudge_prompt",
-    "squash_system_messages",
-    "name",
-];
-
-/// Texts and switches without a counterpart.
-const ELSEWHERE: [(&str, &str); 7] = [
-    (
-        "squash_system_messages",
-        "adjacent system texts are always one message here",
-    ),
-    (
-        "names_behavior",
-        "not kept: messages are sent without names, except in groups",
-    ),
-    ("send_if_empty", "left out: an empty message is not sent"),
-    (
-        "new_group_chat_prompt",
-        "left out: group chats begin like other chats",
-    ),
-    ("wrap_in_quotes", "left out: messages are sent unchanged"),
-    (
-        "continue_prefill",
-        "left out: replies continue as the model's template allows",
-    ),
-    (
-        "custom_prompt_post_processing",
-        "left out: the model's template decides the order of roles",
-    ),
-];
-
 pub(super) fn convert(preset: &Map<String, Value>, converted: &mut Converted) {
     let name = converted.name.clone();
-    for (field, why) in ELSEWHERE {
-        let said = match preset.get(field) {
-            Some(Value::String(text)) => !text.trim().is_empty(),
-            Some(Value::Bool(on)) => *on,
-            Some(Value::Number(number)) => number.as_f64() != Some(0.0),
-            _ => false,
-        };
-        if said {
-            converted.report.push(ConversionNote::new(field, why));
-        }
-    }
-    converted.report.push(ConversionNote::new(
-        "prompt_order",
-        "the template also contains Inglenook's own parts: content rating, extra instructions, goal, memories, documents, \
-         mode, reminder",
-    ));
-    let reads =
-        |field: &str| READ.contains(&field) || ELSEWHERE.iter().any(|(known, _)| *known == field);
-    converted
-        .report
-        .extend(preset_notes::texts_at_the_top(preset, reads));
-    if !matches!(text(preset, "wi_format").trim(), "" | "{0}") {
-        converted.report.push(ConversionNote::new(
-            "wi_format",
-            "kept around the lore of the head; lore triggered in the chat goes to the message that triggered it, \
-             or is placed there too with `classic` placement",
-        ));
-    }
+    report_fields(preset, &mut converted.report);
     let sections = Manager {
         preset,
         report: &mut converted.report,
@@ -170,7 +105,7 @@ struct Manager<'m> {
 }
 
 /// A prompt and whether it is enabled.
-type Entry<'m> = (&'m Map<String, Value>, bool);
+type PromptEntry<'m> = (&'m Map<String, Value>, bool);
 
 impl<'m> Manager<'m> {
     fn sections(mut self) -> Vec<Section> {
@@ -242,152 +177,9 @@ impl<'m> Manager<'m> {
         }
         never
     }
+}
 
-    /// The prompts in their order. Prompts that are missing in the order are disabled, as in
-    /// SillyTavern.
-    fn entries(&mut self) -> Vec<Entry<'m>> {
-        let preset = self.preset;
-        let listed = preset
-            .get("prompts")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_object);
-        let mut prompts: BTreeMap<&str, &'m Map<String, Value>> = BTreeMap::new();
-        let (mut nameless, mut doubled) = (Vec::new(), 0);
-        let mut unordered = Vec::new();
-        for prompt in listed {
-            let identifier = text(prompt, "identifier");
-            if identifier.is_empty() {
-                nameless.push(prompt);
-            } else if prompts.contains_key(identifier) {
-                doubled += 1;
-                if doubled <= NAMED {
-                    let what = format!(
-                        "left out: another prompt already has the identifier \"{identifier}\""
-                    );
-                    self.report.push(ConversionNote::new(
-                        format!("prompt: {}", shown_name(prompt)),
-                        what,
-                    ));
-                }
-                continue;
-            } else {
-                prompts.insert(identifier, prompt);
-            }
-            unordered.push(prompt);
-        }
-        if doubled > NAMED {
-            let what = format!(
-                "{} more prompts with duplicate identifiers are left out",
-                doubled - NAMED
-            );
-            self.report.push(ConversionNote::new("prompts", what));
-        }
-        self.report_invalid(&nameless);
-        let Some(order) = self.order() else {
-            let on =
-                |prompt: &Map<String, Value>| prompt.get("enabled") != Some(&Value::Bool(false));
-            return unordered
-                .into_iter()
-                .take(MOST)
-                .map(|prompt| (prompt, on(prompt)))
-                .collect();
-        };
-        let mut entries = Vec::new();
-        for one in order.iter().filter_map(Value::as_object) {
-            let identifier = text(one, "identifier");
-            match prompts.remove(identifier) {
-                Some(prompt) => {
-                    entries.push((prompt, one.get("enabled") != Some(&Value::Bool(false))))
-                }
-                None => self.report.push(ConversionNote::new(
-                    format!("prompt_order: {identifier}"),
-                    "there is no such prompt",
-                )),
-            }
-        }
-        let left = unordered.into_iter().filter(|prompt| {
-            let identifier = text(prompt, "identifier");
-            identifier.is_empty() || prompts.contains_key(identifier)
-        });
-        entries.extend(left.map(|prompt| (prompt, false)));
-        let history = entries
-            .iter()
-            .find(|(prompt, _)| text(prompt, "identifier") == "chatHistory");
-        if history.is_none_or(|(_, on)| !on) {
-            let what = "switched off or absent in the preset; here the chat and the user's message are always sent";
-            self.report
-                .push(ConversionNote::new("prompt: chatHistory", what));
-        }
-        if entries.len() > MOST {
-            let what = format!(
-                "{} prompts are left out; a template holds {MOST}",
-                entries.len() - MOST
-            );
-            self.report.push(ConversionNote::new("prompts", what));
-            entries.truncate(MOST);
-        }
-        entries
-    }
-
-    /// Reports prompts without an identifier and entries that are not prompts.
-    fn report_invalid(&mut self, nameless: &[&Map<String, Value>]) {
-        let ordered = self.preset.get("prompt_order").is_some_and(Value::is_array);
-        for prompt in nameless.iter().take(NAMED) {
-            let what = match ordered {
-                true => "it has no identifier, so no order names it; it is kept, switched off",
-                false => "it has no identifier",
-            };
-            self.report.push(ConversionNote::new(
-                format!("prompt: {}", shown_name(prompt)),
-                what,
-            ));
-        }
-        let all = self
-            .preset
-            .get("prompts")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        let odd = all.filter(|one| !one.is_object()).count();
-        if odd > 0 {
-            self.report.push(ConversionNote::new(
-                "prompts",
-                format!("{odd} entries of the list are not prompts and are left out"),
-            ));
-        }
-    }
-
-    fn order(&mut self) -> Option<&'m Vec<Value>> {
-        let order = self
-            .preset
-            .get("prompt_order")
-            .filter(|order| !order.is_null())?;
-        let Some(lists) = order.as_array() else {
-            let what = "not a list, so the prompts keep the order of their own list";
-            self.report.push(ConversionNote::new("prompt_order", what));
-            return None;
-        };
-        // Older presets have one order instead of one list per character.
-        if lists.iter().any(|one| one.get("identifier").is_some()) {
-            return Some(lists);
-        }
-        if lists.len() > 1 {
-            self.report.push(ConversionNote::new(
-                "prompt_order",
-                "one list is used for all characters; the others are left out",
-            ));
-        }
-        let of = |id: u64| {
-            lists
-                .iter()
-                .find(|list| list["character_id"].as_u64() == Some(id))
-        };
-        let list = EVERYONE.into_iter().find_map(of).or(lists.first())?;
-        list["order"].as_array()
-    }
-
+impl<'m> Manager<'m> {
     /// Gives the section a unique name.
     fn named(&mut self, mut section: Section) -> Section {
         let base = section.name.clone();
@@ -556,7 +348,7 @@ fn injection_order(prompt: &Map<String, Value>) -> i64 {
 
 /// Sorts prompts in the chat: lower order first; within one order assistant, user, then system
 /// texts.
-fn sorted(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
+fn sorted(mut entries: Vec<PromptEntry<'_>>) -> Vec<PromptEntry<'_>> {
     entries.sort_by_key(|(prompt, _)| {
         let order = injection_order(prompt);
         let rank = match role(prompt) {
@@ -571,12 +363,13 @@ fn sorted(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
 
 /// A disabled prompt keeps its text and never appears.
 fn switched(section: Section, on: bool) -> Section {
-    match on {
-        true => section,
-        false => Section {
+    if on {
+        section
+    } else {
+        Section {
             condition: Some(NEVER.to_owned()),
             ..section
-        },
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{ConversionNote, text};
+use crate::convert::note::ConversionNote;
+use crate::convert::sections::text;
 use crate::prompt_template::{Defaults, Postfix, escape};
 
 /// The fields that this module reads.

@@ -3,7 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ConversionNote, Converted, prompt_manager, text};
+use super::prompt_manager;
+use crate::convert::converted::Converted;
+use crate::convert::note::ConversionNote;
+use crate::convert::sections::text;
 
 /// The value of unset numbers in RisuAI presets.
 const UNSET: f64 = -1_000.0;
@@ -157,7 +160,7 @@ impl List<'_> {
     /// `depth` is set for items between two parts of the chat history.
     fn item(&mut self, at: usize, item: &Map<String, Value>, depth: Option<i64>) {
         match text(item, "type") {
-            "plain" | "jailbreak" | "cot" => self.words(at, item, depth),
+            "plain" | "jailbreak" | "cot" => self.add_text(at, item, depth),
             "persona" => self.framed(at, item, "personaDescription", "{{persona}}"),
             "description" => {
                 self.framed(at, item, "charDescription", "{{description}}");
@@ -189,8 +192,9 @@ impl List<'_> {
         }
     }
 
-    fn words(&mut self, at: usize, item: &Map<String, Value>, depth: Option<i64>) {
-        let (kind, place) = (text(item, "type"), text(item, "type2"));
+    fn add_text(&mut self, at: usize, item: &Map<String, Value>, depth: Option<i64>) {
+        let kind = text(item, "type");
+        let place = text(item, "type2");
         // A card may replace these two prompts.
         let identifier = match (kind, place) {
             ("plain", "main") if self.is_free("main") => "main".to_owned(),
@@ -265,7 +269,9 @@ mod tests {
     use domain::settings::ConfigValue;
     use serde_json::json;
 
-    use crate::convert::{Converted, ConvertedKind, convert};
+    use crate::convert::convert;
+    use crate::convert::converted::Converted;
+    use crate::convert::converted::ConvertedKind;
     use crate::prompt_template::SectionPlacement;
 
     fn read(preset: serde_json::Value) -> Converted {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use domain::settings::{ConfigValue, ValueType, disablers, setting};
 use serde_json::{Map, Value as Json, json};
 
-use super::{ConversionNote, SamplerPreset, sampler_texts};
+use super::sampler_texts;
+use crate::convert::converted::SamplerPreset;
+use crate::convert::note::ConversionNote;
 
 /// Our setting keys with SillyTavern's names. Presets for text completion use the first name that
 /// is present, those for chat completion the last one. Writing uses the first name.
@@ -301,16 +303,20 @@ fn notes(preset: &Map<String, Json>) -> Vec<ConversionNote> {
     notes
 }
 
+/// Whether a setting has another value than the one that switches it off.
+fn is_on(values: &BTreeMap<String, ConfigValue>, key: &str, off: f64) -> bool {
+    match values.get(key) {
+        Some(ConfigValue::Number(number)) => *number != off,
+        Some(ConfigValue::Whole(number)) => f64::from(*number) != off,
+        _ => false,
+    }
+}
+
 /// Reports settings that another value of the same preset overrides.
 fn silenced(values: &BTreeMap<String, ConfigValue>) -> Vec<ConversionNote> {
-    let works = |(key, off): &(&str, f64)| match values.get(*key) {
-        Some(ConfigValue::Number(number)) => number != off,
-        Some(ConfigValue::Whole(number)) => f64::from(*number) != *off,
-        _ => false,
-    };
     let working: Vec<&str> = CUTS
         .iter()
-        .filter(|cut| works(cut))
+        .filter(|(key, off)| is_on(values, key, *off))
         .map(|(key, _)| *key)
         .collect();
     let silent_by = |by: &str| {

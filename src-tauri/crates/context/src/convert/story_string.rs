@@ -1,6 +1,6 @@
 //! Story strings: parses the subset of Handlebars that they use into lines with conditions.
 
-use super::ConversionNote;
+use crate::convert::note::ConversionNote;
 use crate::prompt_template::{SectionKind, escape};
 
 /// A line of a story string.
@@ -10,12 +10,12 @@ pub(super) struct StoryLine {
     pub(super) text: String,
     pub(super) conditions: Vec<String>,
     /// The first part of the card, persona or lore in the line.
-    pub(super) part: Option<Part>,
+    pub(super) part: Option<StoryPart>,
 }
 
 /// A part of the prompt that a story string can contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct StoryPart {
     /// Names in story strings.
     names: &'static [&'static str],
     pub(super) variable: &'static str,
@@ -29,8 +29,8 @@ const fn part(
     variable: &'static str,
     section: &'static str,
     kind: SectionKind,
-) -> Part {
-    Part {
+) -> StoryPart {
+    StoryPart {
         names,
         variable,
         section,
@@ -38,7 +38,7 @@ const fn part(
     }
 }
 
-pub(super) const PARTS: [Part; 7] = [
+pub(super) const PARTS: [StoryPart; 7] = [
     part(
         &["description"],
         "character.description",
@@ -89,7 +89,7 @@ const MAX_DEPTH: usize = 20;
 /// Marks the position of `{{system}}`, where the rules go.
 pub(super) const SYSTEM: &str = "\u{1}";
 
-fn find(name: &str) -> Option<Part> {
+fn find(name: &str) -> Option<StoryPart> {
     PARTS.into_iter().find(|part| part.names.contains(&name))
 }
 
@@ -97,7 +97,7 @@ fn find(name: &str) -> Option<Part> {
 pub(super) fn read(story: &str, report: &mut Vec<ConversionNote>) -> Vec<StoryLine> {
     let mut reader = Reader {
         lines: Vec::new(),
-        line: Line::default(),
+        line: OpenLine::default(),
         open: Vec::new(),
         deeper: 0,
         report,
@@ -122,18 +122,18 @@ pub(super) fn read(story: &str, report: &mut Vec<ConversionNote>) -> Vec<StoryLi
 }
 
 #[derive(Default)]
-struct Line {
+struct OpenLine {
     text: String,
     /// Literal text since the last variable. It is escaped as a whole, because `$` and `{` may come
     /// from separate pieces.
     literal: String,
-    part: Option<Part>,
+    part: Option<StoryPart>,
     /// Conditions shared by all visible pieces of the line.
     conditions: Option<Vec<String>>,
     mixed: bool,
 }
 
-impl Line {
+impl OpenLine {
     fn end_literal(&mut self) {
         self.text
             .push_str(&escape(&std::mem::take(&mut self.literal)));
@@ -142,7 +142,7 @@ impl Line {
 
 struct Reader<'r> {
     lines: Vec<StoryLine>,
-    line: Line,
+    line: OpenLine,
     /// The open conditions.
     open: Vec<String>,
     /// Number of open conditions beyond [`MAX_DEPTH`].
@@ -244,7 +244,7 @@ impl Reader<'_> {
         }
     }
 
-    fn variable(&mut self, name: &str, part: Option<Part>) {
+    fn variable(&mut self, name: &str, part: Option<StoryPart>) {
         self.split_at_opposite_branch();
         self.line.end_literal();
         if self.line.text.ends_with('$') {

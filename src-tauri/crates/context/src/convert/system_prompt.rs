@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{excluded, literal, override_of, template, text};
+use crate::convert::sections::{excluded, literal, override_of, template, text};
 use crate::prompt_template::{PromptTemplate, Section};
 
 pub(super) fn convert(preset: &Map<String, Value>, name: &str) -> PromptTemplate {

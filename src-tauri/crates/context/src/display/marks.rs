@@ -141,7 +141,7 @@ impl Open {
 
     /// The end of a passage in parentheses: its last parenthesis, or an empty line if that is
     /// missing.
-    fn last_parenthesis((open, broken): &mut (u32, bool), text: &str) -> (usize, Option<usize>) {
+    fn last_parenthesis(open: &mut u32, broken: &mut bool, text: &str) -> (usize, Option<usize>) {
         for (at, letter) in text.char_indices() {
             match letter {
                 '(' => *open += 1,
@@ -162,7 +162,7 @@ impl Open {
     /// call.
     pub(super) fn end(&mut self, text: &str) -> (usize, Option<usize>) {
         if let Some(parentheses) = &mut self.parentheses {
-            return Self::last_parenthesis(parentheses, text);
+            return Self::last_parenthesis(&mut parentheses.0, &mut parentheses.1, text);
         }
         for (at, _) in text.match_indices(FIRST) {
             let rest = &text[at..];

@@ -108,7 +108,8 @@ impl Candidate {
         reasons: impl Into<Reasons>,
         text: impl Into<String>,
     ) -> Self {
-        let (reasons, text) = (reasons.into(), text.into());
+        let reasons = reasons.into();
+        let text = text.into();
         Self {
             kind,
             source,
@@ -283,7 +284,8 @@ impl HistoryMessage {
         text: impl Into<String>,
         created: Timestamp,
     ) -> Self {
-        let (speaker, text) = (speaker.into(), text.into());
+        let speaker = speaker.into();
+        let text = text.into();
         // Message marks are compared between turns, so they must be computed from the text that is
         // sent.
         let text = match unix_lines(&text) {
@@ -325,7 +327,7 @@ impl HistoryMessage {
 
     /// The text to send, and the names of the scripts that changed it. `begins` is true if an epoch
     /// begins.
-    pub(crate) fn words(&self, begins: bool) -> (&str, &[String]) {
+    pub(crate) fn message_text(&self, begins: bool) -> (&str, &[String]) {
         match &self.anew {
             Some(anew) if begins => (&anew.text, &anew.scripts),
             _ => (&self.text, &self.scripts),

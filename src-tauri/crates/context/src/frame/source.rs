@@ -82,7 +82,7 @@ pub enum Source {
 
 impl Source {
     /// A description for display.
-    pub fn words(&self) -> String {
+    pub fn description(&self) -> String {
         match self {
             Self::BuiltIn => "built in".to_owned(),
             Self::Template { template, section } => format!("section {section} of {template}"),

@@ -119,9 +119,10 @@ pub fn expression(pattern: &str) -> Result<String, PatternError> {
     written
         .whole(&hir)
         .map_err(|reason| refused(reason.to_owned()))?;
-    match written.0.len() > MAX_LENGTH {
-        true => Err(refused("it is too long as a grammar".to_owned())),
-        false => Ok(written.0),
+    if written.0.len() > MAX_LENGTH {
+        Err(refused("it is too long as a grammar".to_owned()))
+    } else {
+        Ok(written.0)
     }
 }
 

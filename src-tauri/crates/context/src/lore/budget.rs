@@ -28,7 +28,7 @@ impl Scan<'_> {
                 self.rules[candidate.entry] = Rule::Budget;
                 continue;
             }
-            let expanded = self.told(
+            let expanded = self.expanded_text(
                 candidate.entry,
                 candidate.matched.reason == Reason::Constant,
             );
@@ -97,7 +97,8 @@ impl Scan<'_> {
 
     fn accept_compatible(&mut self, candidates: &[EntryCandidate]) -> Vec<usize> {
         let earlier = (self.input.count)(&self.earlier_text);
-        let (mut text, mut feeding) = (String::new(), Vec::new());
+        let mut text = String::new();
+        let mut feeding = Vec::new();
         for candidate in candidates {
             let prepared = &self.books.entries[candidate.entry];
             let source = self.books.source(prepared);
@@ -111,7 +112,7 @@ impl Scan<'_> {
                 continue;
             }
             feeding.extend(feeds.then_some(candidate.entry));
-            let expanded = self.told(
+            let expanded = self.expanded_text(
                 candidate.entry,
                 candidate.matched.reason == Reason::Constant,
             );
@@ -160,7 +161,7 @@ impl Scan<'_> {
     }
 
     /// The text of an entry for this turn, with macros resolved.
-    pub(super) fn told(&self, entry: usize, constant: bool) -> ExpandedText {
+    pub(super) fn expanded_text(&self, entry: usize, constant: bool) -> ExpandedText {
         let text = &self.books.entries[entry].content;
         (self.input.expand)(if constant {
             Written::Constant(text)

@@ -3,17 +3,21 @@
 //!
 //! `VECTORS.md` describes the format: a header with defaults, then one case per line.
 
+mod schema;
+mod show;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::lorebook::Book;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+pub use self::schema::{Case, Header};
+use self::schema::{Edit, Point};
+use self::show::shown;
 use super::{
-    Activated, AtDepth, Bindings, CardTexts, Chance, Effect, LoreCharacter, LoreInput, LoreMessage,
-    LoreOutcome, LoreSettings, NamedBook, PassKind, PreparedBooks, Profile, TimedState, activate,
-    placements,
+    CardTexts, Chance, LoreCharacter, LoreInput, LoreMessage, LoreOutcome, LoreSettings, NamedBook,
+    PreparedBooks, Profile, TimedState, activate,
 };
 
 /// The reason why a file of cases cannot be run.
@@ -27,113 +31,6 @@ pub enum CaseError {
     },
     #[error("the first line must be the header with the defaults")]
     NoHeader,
-}
-
-/// Values for fields that cases omit.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Header {
-    entry_defaults: Map<String, Value>,
-    settings_defaults: Map<String, Value>,
-    case_defaults: Map<String, Value>,
-}
-
-/// A case: books, a chat, and the points at which the chat is scanned.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Case {
-    pub id: String,
-    settings: Map<String, Value>,
-    context: u32,
-    tokens: String,
-    random: f64,
-    character: Character,
-    texts: BTreeMap<String, String>,
-    note: Note,
-    injections: Vec<String>,
-    #[serde(default)]
-    active: Active,
-    #[serde(default)]
-    books: BTreeMap<String, Value>,
-    chat: Vec<Message>,
-    at: Vec<Point>,
-    #[serde(default)]
-    expect: Vec<Map<String, Value>>,
-    #[serde(default)]
-    budget_tokens: Option<u32>,
-    /// Peculiarities that affect the outcome.
-    #[serde(default)]
-    pub quirks: Vec<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Character {
-    #[serde(default)]
-    file: String,
-    #[serde(default)]
-    tags: Vec<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(default)]
-struct Note {
-    text: String,
-    interval: usize,
-    scan: bool,
-}
-
-impl Default for Note {
-    fn default() -> Self {
-        Self {
-            text: String::new(),
-            interval: 1,
-            scan: false,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-struct Active {
-    global: Vec<String>,
-    character: Vec<String>,
-    chat: Option<String>,
-    persona: Option<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Message {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    is_user: bool,
-    #[serde(default)]
-    is_system: bool,
-    #[serde(default)]
-    mes: String,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Point {
-    n: usize,
-    #[serde(default)]
-    trigger: Option<String>,
-    #[serde(default)]
-    dry: bool,
-    #[serde(default)]
-    random: Option<f64>,
-    #[serde(default)]
-    external: Vec<String>,
-    #[serde(default)]
-    edits: Vec<Edit>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Edit {
-    book: String,
-    uid: Value,
-    #[serde(default)]
-    set: Option<Map<String, Value>>,
-    #[serde(default)]
-    remove: bool,
 }
 
 /// Our result for a case.
@@ -192,7 +89,9 @@ pub fn run(header: &Header, case: &Case, profile: Profile) -> CaseRun {
     books
         .values_mut()
         .for_each(|book| fill(book, &header.entry_defaults));
-    let (mut timed, mut expect, mut budget_tokens) = (TimedState::default(), Vec::new(), None);
+    let mut timed = TimedState::default();
+    let mut expect = Vec::new();
+    let mut budget_tokens = None;
     for point in &case.at {
         point.edits.iter().for_each(|edit| apply(edit, &mut books));
         let prepared = PreparedBooks::new(&parsed(&books), &case.active.bindings(), &settings);
@@ -220,17 +119,6 @@ pub fn run(header: &Header, case: &Case, profile: Profile) -> CaseRun {
         budget_tokens,
         expect,
         agrees,
-    }
-}
-
-impl Active {
-    fn bindings(&self) -> Bindings {
-        Bindings {
-            global: self.global.clone(),
-            character: self.character.clone(),
-            chat: self.chat.iter().cloned().collect(),
-            persona: self.persona.iter().cloned().collect(),
-        }
     }
 }
 
@@ -301,15 +189,7 @@ fn scan(
     timed: &TimedState,
 ) -> (LoreOutcome, bool) {
     let chat = &case.chat[..point.n.min(case.chat.len())];
-    let messages: Vec<LoreMessage> = chat
-        .iter()
-        .map(|it| LoreMessage {
-            name: &it.name,
-            text: &it.mes,
-            from_user: it.is_user,
-            hidden: it.is_system,
-        })
-        .collect();
+    let messages: Vec<LoreMessage> = chat.iter().map(lore_message).collect();
     let from_user = chat.iter().filter(|message| message.is_user).count();
     let interval = case.note.interval;
     let inserted = interval == 1 || (from_user > 0 && from_user.is_multiple_of(interval));
@@ -324,21 +204,13 @@ fn scan(
         .iter()
         .filter_map(|name| name.rsplit_once('.'))
         .collect();
-    let text = |name: &str| case.texts.get(name).map_or("", String::as_str);
     let count = counter(&case.tokens);
     let outcome = activate(
         books,
         &LoreInput {
             messages: &messages,
             earlier: Default::default(),
-            texts: CardTexts {
-                persona: text("persona"),
-                description: text("description"),
-                personality: text("personality"),
-                depth_prompt: text("depth_prompt"),
-                scenario: text("scenario"),
-                creator_notes: text("creator_notes"),
-            },
+            texts: card_texts(case),
             injections: &injections,
             character: LoreCharacter {
                 file: &case.character.file,
@@ -363,96 +235,30 @@ fn scan(
     (outcome, inserted)
 }
 
+fn lore_message(message: &schema::Message) -> LoreMessage<'_> {
+    LoreMessage {
+        name: &message.name,
+        text: &message.mes,
+        from_user: message.is_user,
+        hidden: message.is_system,
+    }
+}
+
+fn card_texts(case: &Case) -> CardTexts<'_> {
+    let text = |name: &str| case.texts.get(name).map_or("", String::as_str);
+    CardTexts {
+        persona: text("persona"),
+        description: text("description"),
+        personality: text("personality"),
+        depth_prompt: text("depth_prompt"),
+        scenario: text("scenario"),
+        creator_notes: text("creator_notes"),
+    }
+}
+
 fn counter(rule: &str) -> &'static dyn Fn(&str) -> u32 {
     match rule {
         "chars4" => &|text| text.chars().count().div_ceil(4) as u32,
         _ => &|text| text.split_whitespace().count() as u32,
     }
-}
-
-/// An outcome in the format of the recording, without empty lists and false switches.
-fn shown(outcome: &LoreOutcome, profile: Profile, note_inserted: bool) -> Value {
-    let ids =
-        |entries: &[&Activated]| -> Value { entries.iter().map(|entry| entry.id()).collect() };
-    let placed = placements(outcome, profile);
-    let all: Vec<&Activated> = outcome.activated.iter().collect();
-    let sticky: Vec<&Activated> = outcome
-        .activated
-        .iter()
-        .filter(|entry| entry.sticky)
-        .collect();
-    let depth = |group: &AtDepth| json!([group.depth, group.role as u8, ids(&group.entries)]);
-    let mut point = Map::new();
-    point.insert("active".into(), ids(&all));
-    let lists = [
-        ("before", &placed.before_char),
-        ("after", &placed.after_char),
-        ("note_top", &placed.note_top),
-        ("note_bottom", &placed.note_bottom),
-        ("example_top", &placed.example_top),
-        ("example_bottom", &placed.example_bottom),
-        ("sticky", &sticky),
-    ];
-    for (name, entries) in lists.into_iter().filter(|(_, entries)| !entries.is_empty()) {
-        point.insert(name.into(), ids(entries));
-    }
-    if note_inserted || !placed.note_top.is_empty() || !placed.note_bottom.is_empty() {
-        point.insert("note_inserted".into(), note_inserted.into());
-    }
-    if !placed.at_depth.is_empty() {
-        point.insert("depth".into(), placed.at_depth.iter().map(depth).collect());
-    }
-    if !placed.outlets.is_empty() {
-        let outlets = placed
-            .outlets
-            .iter()
-            .map(|(name, entries)| (name.clone(), ids(entries)));
-        point.insert("outlets".into(), Value::Object(outlets.collect()));
-    }
-    if outcome.overflowed {
-        point.insert("overflow".into(), true.into());
-    }
-    let timed = timed(&outcome.timed);
-    if !timed.is_empty() {
-        point.insert("timed".into(), Value::Object(timed));
-    }
-    if !outcome.passes.is_empty() {
-        point.insert("passes".into(), passes(outcome).into());
-    }
-    Value::Object(point)
-}
-
-fn timed(state: &TimedState) -> Map<String, Value> {
-    let effect = |effect: &Effect| json!([effect.start, effect.end, effect.protected]);
-    let map = |effects: &BTreeMap<String, Effect>| -> Value {
-        Value::Object(
-            effects
-                .iter()
-                .map(|(id, it)| (id.clone(), effect(it)))
-                .collect(),
-        )
-    };
-    let kinds = [("sticky", &state.sticky), ("cooldown", &state.cooldown)];
-    kinds
-        .into_iter()
-        .filter(|(_, it)| !it.is_empty())
-        .map(|(name, it)| (name.to_owned(), map(it)))
-        .collect()
-}
-
-fn passes(outcome: &LoreOutcome) -> String {
-    let pass = |pass: &super::Pass| {
-        let kind = match pass.kind {
-            PassKind::First => 'i',
-            PassKind::Recursion => 'r',
-            PassKind::Widened => 'm',
-        };
-        format!("{kind}{}", pass.added)
-    };
-    outcome
-        .passes
-        .iter()
-        .map(pass)
-        .collect::<Vec<_>>()
-        .join(" ")
 }

@@ -2,11 +2,11 @@
 
 use domain::lorebook::{Entry, KeyLogic};
 
-use super::keys::Test;
 use super::outcome::{KeyLocation, PassKind, Reason, Rule};
 use super::prepare::Prepared;
 use super::scan::Scan;
 use super::text::{RECURSION, View};
+use crate::lore::keys::Test;
 
 /// The reason for an activation.
 #[derive(Debug, Clone, Copy)]
@@ -156,17 +156,13 @@ impl Scan<'_> {
             .iter()
             .enumerate()
             .find_map(|(i, test)| Some((Some(i), find(test)?)));
-        // With regex keys, additional keys are alternatives.
-        let extra = || {
-            prepared
-                .additional
-                .iter()
-                .find_map(any)
-                .map(|found| (None, found))
-        };
         let (key, found) = match primary {
             Some(hit) => hit,
-            None if prepared.rules.patterns => extra().ok_or(Rule::KeyNotFound)?,
+            // With regex keys, additional keys are alternatives.
+            None if prepared.rules.patterns => {
+                let additional = prepared.additional.iter().find_map(any);
+                (None, additional.ok_or(Rule::KeyNotFound)?)
+            }
             None => return Err(Rule::KeyNotFound),
         };
         if !self.compatible && !prepared.rules.patterns {
@@ -213,7 +209,8 @@ impl Scan<'_> {
         if keys.is_empty() {
             return 0;
         }
-        let (primary, more) = (found(keys), found(secondary));
+        let primary = found(keys);
+        let more = found(secondary);
         match self.books.source(prepared).logic {
             Some(KeyLogic::AndAny) => primary + more,
             None if !self.compatible => primary + more,

@@ -2,9 +2,9 @@
 
 use domain::lorebook::InsertionRole;
 
-use super::fold;
 use super::outcome::UiPrompt;
-use super::placement::EntryPosition;
+use super::position::EntryPosition;
+use crate::lore::keys::fold;
 
 /// The decorators of an entry.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -171,7 +171,8 @@ pub(super) fn parse_compatible(content: &str) -> (Decorators, &str) {
     if !content.starts_with("@@") {
         return (found, content);
     }
-    let (mut rest, mut fall_back) = (content, false);
+    let mut rest = content;
+    let mut fall_back = false;
     while let Some(line) = rest
         .split('\n')
         .next()

@@ -25,7 +25,8 @@ impl Scan<'_> {
 
     /// Groups in the order of JavaScript object keys: numbers first, ascending.
     fn groups(&self, candidates: &[EntryCandidate]) -> Vec<Group> {
-        let (mut groups, mut places) = (Vec::<Group>::new(), HashMap::new());
+        let mut groups = Vec::<Group>::new();
+        let mut places = HashMap::new();
         for candidate in candidates {
             for name in &self.books.entries[candidate.entry].groups {
                 let place = *places.entry(name.as_str()).or_insert_with(|| {
@@ -109,22 +110,21 @@ impl Scan<'_> {
             return members.first().copied();
         }
         let source = |member: &usize| self.books.source(&self.books.entries[*member]);
+        let prioritized = members
+            .iter()
+            .copied()
+            .filter(|member| source(member).group_override);
         // `max_by` would return the last of equal members; this returns the first.
-        let higher = |best: usize, member: usize| {
+        let first = prioritized.reduce(|best, member| {
             let order = source(&member).order.partial_cmp(&source(&best).order);
             if order == Some(Ordering::Greater) {
                 member
             } else {
                 best
             }
-        };
-        if let Some(first) = members
-            .iter()
-            .copied()
-            .filter(|member| source(member).group_override)
-            .reduce(higher)
-        {
-            return Some(first);
+        });
+        if first.is_some() {
+            return first;
         }
         let weight = |member: &usize| source(member).group_weight.unwrap_or(100.0);
         let total: f64 = members.iter().map(weight).sum();

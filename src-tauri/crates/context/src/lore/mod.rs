@@ -58,19 +58,18 @@ pub mod cases;
 mod chance;
 mod check;
 mod decorators;
-pub(crate) mod fold;
 mod groups;
 mod input;
-mod key_regex;
-mod keys;
-mod literals;
+pub(crate) mod keys;
 mod outcome;
 mod placement;
+mod position;
 mod prepare;
 mod scan;
 mod settings;
 mod text;
 mod timed;
+mod timed_state;
 
 pub use chance::Chance;
 pub use input::{
@@ -80,8 +79,9 @@ pub use input::{
 pub use outcome::{
     Activated, KeyLocation, LoreOutcome, Pass, PassKind, Reason, Rejected, Rule, UiPrompt,
 };
-pub use placement::{AtDepth, EntryPosition, Placements, placements};
+pub use placement::{AtDepth, Placements, placements};
+pub use position::EntryPosition;
 pub use prepare::{Bindings, NamedBook, PreparedBooks};
 pub use scan::activate;
 pub use settings::{LoreSettings, Profile, Strategy};
-pub use timed::{Effect, TimedState};
+pub use timed_state::{Effect, TimedState};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use domain::lorebook::{InsertionRole, Uid};
 use serde::{Serialize, Serializer};
 
-use super::placement::EntryPosition;
-use super::{TimedState, timed};
+use super::position::EntryPosition;
+use super::{TimedState, timed_state};
 
 /// The result of one activation. Active entries are in the order in which they were accepted.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -192,6 +192,6 @@ pub enum UiPrompt {
 impl Activated {
     /// The key of timed effects.
     pub fn id(&self) -> String {
-        timed::id(&self.book, self.uid.as_str())
+        timed_state::id(&self.book, self.uid.as_str())
     }
 }

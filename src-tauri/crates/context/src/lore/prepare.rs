@@ -8,10 +8,10 @@ use std::sync::Arc;
 use domain::lorebook::{Book, Entry, InsertionRole, Uid};
 
 use super::decorators::{self, Decorators};
-use super::keys::{KeyRules, Test};
-use super::literals::Literals;
-use super::placement::EntryPosition;
-use super::{Activated, LoreSettings, Rejected, Strategy, fold, text, timed};
+use super::position::EntryPosition;
+use super::{Activated, LoreSettings, Rejected, Strategy, text, timed, timed_state};
+use crate::lore::keys::literals::Literals;
+use crate::lore::keys::{KeyRules, Test, fold};
 
 /// A book and the name in bindings.
 #[derive(Debug, Clone)]
@@ -106,8 +106,10 @@ impl PreparedBooks {
         let chat = unique(bindings.chat.iter(), &[&global]);
         let persona = unique(bindings.persona.iter(), &[&global, &chat]);
         let character = unique(bindings.character.iter(), &[&global, &chat, &persona]);
-        let (global, character) = (read(global), read(character));
-        let (chat, persona) = (read(chat), read(persona));
+        let global = read(global);
+        let character = read(character);
+        let chat = read(chat);
+        let persona = read(persona);
         let shared = match settings.strategy {
             Strategy::Evenly => sorted(global.into_iter().chain(character).collect()),
             Strategy::CharacterFirst => [sorted(character), sorted(global)]
@@ -205,29 +207,10 @@ impl PreparedBooks {
         } else {
             decorators::parse(&entry.content)
         };
-        let patterns = !compatible && entry.use_regex && !entry.is_sillytavern_export();
-        let spec_case = entry.spec_case_sensitive.filter(|_| !compatible);
-        let rules = KeyRules {
-            compatible,
-            cased: entry
-                .case_sensitive
-                .or(spec_case)
-                .unwrap_or(settings.case_sensitive),
-            whole: entry
-                .match_whole_words
-                .unwrap_or(settings.match_whole_words),
-            patterns,
-        };
-        let own_depth = if compatible {
-            None
-        } else {
-            decorators.scan_depth
-        };
-        let book_depth = if compatible {
-            None
-        } else {
-            named.book.scan_depth()
-        };
+        let rules = key_rules(entry, settings);
+        let patterns = rules.patterns;
+        let own_depth = decorators.scan_depth.filter(|_| !compatible);
+        let book_depth = named.book.scan_depth().filter(|_| !compatible);
         let recursive = named
             .book
             .recursive_scanning()
@@ -242,12 +225,7 @@ impl PreparedBooks {
             groups(&entry.group, compatible)
         };
         let scored = compatible && !groups.is_empty();
-        let score = |keys: &[String], literals: &mut Literals| -> Vec<Test> {
-            keys.iter()
-                .map(|key| rules.read_for_score(key, literals))
-                .collect()
-        };
-        let duration = |length: Option<i64>| length.filter(|length| *length != 0);
+        let role = decorators.role.filter(|_| !compatible).or(entry.role);
         let timed = duration(entry.sticky)
             .or(duration(entry.cooldown))
             .is_some()
@@ -256,7 +234,7 @@ impl PreparedBooks {
             book,
             index,
             uid: entry.uid.clone(),
-            id: timed::id(&named.name, entry.uid.as_str()),
+            id: timed_state::id(&named.name, entry.uid.as_str()),
             // Only entries with timed effects need a hash.
             hash: if timed {
                 timed::hash(entry)
@@ -267,12 +245,7 @@ impl PreparedBooks {
             rules,
             keys: rules.read_all(&entry.keys, literals),
             secondary: rules.read_all(&entry.secondary_keys, literals),
-            score_keys: scored.then(|| {
-                (
-                    score(&entry.keys, literals),
-                    score(&entry.secondary_keys, literals),
-                )
-            }),
+            score_keys: scored.then(|| score_keys(entry, rules, literals)),
             additional: decorators
                 .additional_keys
                 .iter()
@@ -290,11 +263,7 @@ impl PreparedBooks {
             priority: entry.priority.filter(|_| !compatible),
             place: place
                 .unwrap_or_else(|| EntryPosition::of(entry.position, entry.depth, &entry.outlet)),
-            role: decorators
-                .role
-                .filter(|_| !compatible)
-                .or(entry.role)
-                .unwrap_or(InsertionRole::System),
+            role: role.unwrap_or(InsertionRole::System),
             sticky: duration(entry.sticky),
             cooldown: duration(entry.cooldown),
             delay: duration(entry.delay),
@@ -313,7 +282,7 @@ impl PreparedBooks {
             while !seen.insert(entry.id.clone()) {
                 entry.id = format!(
                     "{}#{copy}",
-                    timed::id(&self.books[entry.book].name, entry.uid.as_str())
+                    timed_state::id(&self.books[entry.book].name, entry.uid.as_str())
                 );
                 copy += 1;
             }
@@ -352,6 +321,37 @@ fn unique<'a>(names: impl Iterator<Item = &'a String>, taken: &[&[&String]]) -> 
 fn sorted(mut entries: Vec<Prepared>) -> Vec<Prepared> {
     entries.sort_by(|a, b| b.order.partial_cmp(&a.order).unwrap_or(Ordering::Equal));
     entries
+}
+
+fn key_rules(entry: &Entry, settings: &LoreSettings) -> KeyRules {
+    let compatible = settings.compatible();
+    let spec_case = entry.spec_case_sensitive.filter(|_| !compatible);
+    KeyRules {
+        compatible,
+        cased: entry
+            .case_sensitive
+            .or(spec_case)
+            .unwrap_or(settings.case_sensitive),
+        whole: entry
+            .match_whole_words
+            .unwrap_or(settings.match_whole_words),
+        patterns: !compatible && entry.use_regex && !entry.is_sillytavern_export(),
+    }
+}
+
+/// The primary and the secondary keys, for group scoring.
+fn score_keys(entry: &Entry, rules: KeyRules, literals: &mut Literals) -> (Vec<Test>, Vec<Test>) {
+    let mut read = |keys: &[String]| -> Vec<Test> {
+        keys.iter()
+            .map(|key| rules.read_for_score(key, literals))
+            .collect()
+    };
+    (read(&entry.keys), read(&entry.secondary_keys))
+}
+
+/// A duration of 0 is none.
+fn duration(length: Option<i64>) -> Option<i64> {
+    length.filter(|length| *length != 0)
 }
 
 fn others(entry: &Entry) -> u16 {

@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::check::Match;
 use super::input::{ExpandedText, Written};
-use super::keys::{KeyRules, Test};
-use super::literals::Literals;
 use super::outcome::{Activated, LoreOutcome, Pass, PassKind, Reason, Rejected, Rule, UiPrompt};
 use super::text::ScanText;
 use super::timed::TimedEffect;
 use super::{LoreInput, PreparedBooks};
+use crate::lore::keys::literals::Literals;
+use crate::lore::keys::{KeyRules, Test};
 
 /// Activates the entries of this turn.
 pub fn activate(books: &PreparedBooks, input: &LoreInput) -> LoreOutcome {
@@ -250,7 +250,7 @@ impl<'a> Scan<'a> {
                     hidden_keys: hidden_keys.clone(),
                 }
             }
-            None => self.told(entry, self.books.entries[entry].constant),
+            None => self.expanded_text(entry, self.books.entries[entry].constant),
         }
     }
 

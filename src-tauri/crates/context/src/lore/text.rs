@@ -4,12 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::fold;
-use super::key_regex::{JsRegex, Text};
-use super::keys::Test;
-use super::literals::{Hits, Literals, Spot, whole_ascii};
 use super::outcome::KeyLocation;
 use super::{LoreInput, LoreSettings};
+use crate::lore::keys::key_regex::{JsRegex, Text};
+use crate::lore::keys::literals::{Hits, Literals, Spot, whole_ascii};
+use crate::lore::keys::{Test, fold};
 
 /// Texts besides the messages, one bit each: six of the card, then prompts, then recursion texts.
 const PROMPTS: u16 = 1 << 6;
@@ -74,9 +73,12 @@ impl<'a> ScanText<'a> {
             .filter(|(_, message)| !message.hidden)
             .rev()
             .take(MAX_DEPTH);
-        let line = |message: &super::LoreMessage| match settings.include_names {
-            true => fold::trim(&format!("{}: {}", message.name, message.text)).to_owned(),
-            false => fold::trim(message.text).to_owned(),
+        let line = |message: &super::LoreMessage| {
+            if settings.include_names {
+                fold::trim(&format!("{}: {}", message.name, message.text)).to_owned()
+            } else {
+                fold::trim(message.text).to_owned()
+            }
         };
         let card = input
             .texts
@@ -223,7 +225,8 @@ impl<'a> ScanText<'a> {
     /// Joins messages, card texts, prompts and recursion texts, one per line. In SillyTavern each
     /// begins with a control character.
     fn join(&self, view: View) -> Joined {
-        let (mut text, mut starts) = (String::new(), Vec::new());
+        let mut text = String::new();
+        let mut starts = Vec::new();
         let mark = if self.compatible { "\u{1}" } else { "" };
         if !view.nothing {
             text.push_str(mark);

@@ -3,35 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use domain::lorebook::Entry;
-use serde::{Deserialize, Serialize};
 
 use super::chance::Fnv;
 use super::prepare::Prepared;
-
-/// State that one turn leaves to the next, by book and uid. Stored with the chat.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TimedState {
-    pub sticky: BTreeMap<String, Effect>,
-    pub cooldown: BTreeMap<String, Effect>,
-    /// Entries with a decorator that depends on earlier matches.
-    pub matched: BTreeMap<String, Effect>,
-}
-
-/// Positions are numbers of messages that are not hidden.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Effect {
-    pub start: u32,
-    pub end: u32,
-    /// Stays active even if the chat does not advance.
-    pub protected: bool,
-    /// Hash of the entry, to detect changes.
-    pub hash: String,
-}
-
-pub(super) fn id(book: &str, uid: &str) -> String {
-    format!("{book}.{uid}")
-}
+use crate::lore::timed_state::{Effect, TimedState};
 
 /// Equal entries have equal hashes on every machine.
 pub(super) fn hash(entry: &Entry) -> String {
@@ -172,7 +147,8 @@ impl TimedEffect {
 
     /// The end of a sticky effect starts the cooldown at once.
     fn cool_down(&mut self, index: usize, entry: &Prepared, length: i64) {
-        let (start, hash) = (self.now, entry.hash.clone());
+        let start = self.now;
+        let hash = entry.hash.clone();
         let effect = Effect {
             start,
             end: after(start, length),

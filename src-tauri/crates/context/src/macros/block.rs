@@ -7,15 +7,16 @@ use super::library::{self, KnownMacro};
 use super::parse::{HeadKind, Parsed, TextSpan};
 use super::shorthand;
 use super::sink::{Sink, dedented};
+use super::state::truth;
 
 /// Writes the block between an opening and a closing macro.
 pub(super) fn write(
     evaluator: &mut Evaluator<'_>,
-    block: (usize, usize),
+    opener: usize,
+    closer: usize,
     depth: usize,
     sink: &mut Sink,
 ) {
-    let (opener, closer) = block;
     let parsed = evaluator.parsed;
     let head = &parsed.spans[opener].head;
     let HeadKind::Named { name, args } = &head.kind else {
@@ -135,9 +136,15 @@ fn holds(evaluator: &mut Evaluator<'_>, condition: &TextSpan, depth: usize) -> b
             };
             shorthand::evaluate(evaluator, global, &rest, depth).map(Cow::Owned)
         }
-        (None, Some(name)) => evaluator
-            .by_name(&name.to_ascii_lowercase())
-            .or_else(|| evaluator.state.of(false).get(name).cloned().map(Cow::Owned)),
+        (None, Some(name)) => evaluator.by_name(&name.to_ascii_lowercase()).or_else(|| {
+            evaluator
+                .run
+                .state
+                .of(false)
+                .get(name)
+                .cloned()
+                .map(Cow::Owned)
+        }),
         (None, None) => None,
     };
     let value = value.unwrap_or_else(|| evaluator.value(&condition, depth).into());
@@ -150,13 +157,4 @@ fn variable(parsed: &Parsed<'_>, condition: &TextSpan) -> Option<bool> {
         Some('$') => Some(true),
         _ => None,
     }
-}
-
-/// False for blank text, `0`, `false` and `off`.
-pub(super) fn truth(value: &str) -> bool {
-    let value = value.trim();
-    !(value.is_empty()
-        || ["0", "false", "off"]
-            .iter()
-            .any(|no| value.eq_ignore_ascii_case(no)))
 }

@@ -1,16 +1,21 @@
 //! Evaluator: walks a parsed text and writes the values of its macros.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-use sha2::{Digest, Sha256};
+use run::Expanded;
+use scope::MacroScope;
+use state::MacroState;
 
+use super::library::KnownMacro;
 use super::parse::{HeadKind, Parsed, TextSpan};
+use super::run::{Expanded, MAX_INSERTED, MacroRun};
+use super::scope::MacroScope;
 use super::sink::Sink;
-use super::{
-    CardValues, Expanded, MAX_DEPTH, MAX_INSERTED, MacroMatch, MacroScope, MacroState, block, calc,
-    chance, library, library::KnownMacro, shorthand, values, volatile,
-};
+use super::state::MacroState;
+use super::{block, choice, library, shorthand, volatile};
+use crate::macros::functions::{calc, values};
+use crate::macros::replacement::MacroMatch;
+use crate::macros::run::MAX_DEPTH;
 
 /// Maximum number of distinct unknown macros that are reported for one text.
 const MAX_REPORTED: usize = 100;
@@ -38,36 +43,45 @@ pub(super) fn evaluate(
     let mut evaluator = Evaluator {
         parsed,
         manner,
-        scope,
-        state,
-        temporary: BTreeMap::new(),
-        found: Expanded::default(),
-        digest: None,
-        inserted: 0,
-        draws: 0,
-        original_given: false,
+        run: MacroRun::new(parsed.source, scope, state, expand_inner),
     };
     let mut sink = Sink::default();
     evaluator.write(&parsed.whole(), 0, &mut sink);
     Expanded {
         text: sink.into_text(),
-        ..evaluator.found
+        ..evaluator.run.found
     }
+}
+
+/// A text with its macros resolved. Random results are the same as if the text were evaluated
+/// alone. Reading a text uses up the size limit like writing it, which bounds the cost of many
+/// macros that read a long text and write nothing.
+fn expand_inner(run: &mut MacroRun<'_>, text: &str, scope: &MacroScope<'_>) -> String {
+    if !run.charge(text.len()) {
+        return String::new();
+    }
+    let parsed = Parsed::new(text);
+    let mut inner = Evaluator {
+        parsed: &parsed,
+        manner: Manner::Text,
+        run: MacroRun::new(text, scope, &mut *run.state, expand_inner),
+    };
+    inner.run.temporary = std::mem::take(&mut run.temporary);
+    inner.run.found = std::mem::take(&mut run.found);
+    inner.run.inserted = run.inserted;
+    let mut sink = Sink::default();
+    inner.write(&parsed.whole(), MAX_DEPTH - MAX_NESTED_DEPTH, &mut sink);
+    let inner = inner.run;
+    run.temporary = inner.temporary;
+    run.found = inner.found;
+    run.inserted = inner.inserted;
+    sink.into_text()
 }
 
 pub(super) struct Evaluator<'e> {
     pub(super) parsed: &'e Parsed<'e>,
+    pub(super) run: MacroRun<'e>,
     manner: Manner<'e>,
-    pub(super) scope: &'e MacroScope<'e>,
-    pub(super) state: &'e mut MacroState,
-    /// Variables that exist for this expansion only.
-    pub(super) temporary: BTreeMap<String, String>,
-    pub(super) found: Expanded,
-    /// Number of random draws so far.
-    pub(super) draws: u64,
-    digest: Option<[u8; 32]>,
-    inserted: usize,
-    original_given: bool,
 }
 
 impl<'e> Evaluator<'e> {
@@ -80,16 +94,18 @@ impl<'e> Evaluator<'e> {
 
     pub(super) fn write(&mut self, piece: &TextSpan, depth: usize, sink: &mut Sink) {
         let parsed = self.parsed;
-        let (mut at, mut index) = (piece.text.start, piece.spans.start);
+        let mut at = piece.text.start;
+        let mut index = piece.spans.start;
         while index < piece.spans.end {
-            let (here, span) = (index, &parsed.spans[index]);
+            let here = index;
+            let span = &parsed.spans[index];
             self.literal(&parsed.source[at..span.start], sink);
             let closer = parsed.closer_within(index, piece);
             let last = closer.unwrap_or(index);
             (at, index) = (parsed.spans[last].end, parsed.spans[last].next);
             match closer {
                 _ if depth >= MAX_DEPTH => sink.push(&parsed.source[span.start..at]),
-                Some(closer) => block::write(self, (here, closer), depth + 1, sink),
+                Some(closer) => block::write(self, here, closer, depth + 1, sink),
                 None => self.single(here, depth + 1, sink),
             }
         }
@@ -98,7 +114,7 @@ impl<'e> Evaluator<'e> {
 
     /// Writes a value if the size limit allows it.
     pub(super) fn insert(&mut self, value: &str, sink: &mut Sink) {
-        if self.charge(value.len()) {
+        if self.run.charge(value.len()) {
             match self.manner {
                 Manner::Pattern(shape) => sink.push(&shape(value)),
                 _ => sink.push(value),
@@ -106,82 +122,20 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    /// Adds `bytes` to the size of the output. Returns `false` if the limit is exceeded; later
-    /// calls with bytes fail too.
-    pub(super) fn charge(&mut self, bytes: usize) -> bool {
-        let fits = bytes <= MAX_INSERTED - self.inserted;
-        self.inserted = if fits {
-            self.inserted + bytes
-        } else {
-            MAX_INSERTED
-        };
-        self.found.cut |= !fits;
-        fits
-    }
-
-    /// The value of `{{original}}` at its first use. Later uses are empty, because a second copy
-    /// would repeat the whole prompt.
-    pub(super) fn original(&mut self) -> String {
-        if std::mem::replace(&mut self.original_given, true) {
-            return String::new();
-        }
-        let scope = MacroScope {
-            original: None,
-            ..*self.scope
-        };
-        self.nested(self.scope.original.unwrap_or_default(), &scope)
-    }
-
-    /// A text of the card. Macros for card texts are empty inside it, so no text can include
-    /// itself.
-    pub(super) fn card_text(&mut self, text: &str) -> String {
-        let scope = MacroScope {
-            card: CardValues::default(),
-            original: None,
-            ..*self.scope
-        };
-        self.nested(text, &scope)
-    }
-
-    /// A text with its macros resolved. Random results are the same as if the text were evaluated
-    /// alone. Reading a text uses up the size limit like writing it, which bounds the cost of many
-    /// macros that read a long text and write nothing.
-    fn nested(&mut self, text: &str, scope: &MacroScope<'_>) -> String {
-        if !self.charge(text.len()) {
-            return String::new();
-        }
-        let parsed = Parsed::new(text);
-        let mut inner = Evaluator {
-            parsed: &parsed,
-            manner: Manner::Text,
-            scope,
-            state: &mut *self.state,
-            temporary: std::mem::take(&mut self.temporary),
-            found: std::mem::take(&mut self.found),
-            digest: None,
-            inserted: self.inserted,
-            draws: 0,
-            original_given: false,
-        };
-        let mut sink = Sink::default();
-        inner.write(&parsed.whole(), MAX_DEPTH - MAX_NESTED_DEPTH, &mut sink);
-        (self.temporary, self.found, self.inserted) =
-            (inner.temporary, inner.found, inner.inserted);
-        sink.into_text()
-    }
-
     /// The value of a macro without arguments, by its name; `None` if there is no such macro.
     pub(super) fn by_name(&mut self, name: &str) -> Option<Cow<'e, str>> {
-        let scope = self.scope;
-        self.found.volatile |= volatile::changes(name);
+        let scope = self.run.scope;
+        self.run.found.volatile |= volatile::changes(name);
         match (library::find(name), self.manner) {
             (_, Manner::Replacement(hit)) if name == "match" => Some(hit.whole().into()),
             // A condition on `original` does not use it up.
             (_, _) if name == "original" => Some(scope.original.unwrap_or_default().into()),
             (Some(KnownMacro::Value(read)), _) => Some(read(scope)),
             (Some(KnownMacro::Optional(read)), _) => Some(read(scope).unwrap_or_default()),
-            (Some(KnownMacro::Text(read)), _) => Some(self.card_text(read(scope)).into()),
-            (Some(KnownMacro::Function { least: 0, run, .. }), _) => run(self, &[]).map(Cow::Owned),
+            (Some(KnownMacro::Text(read)), _) => Some(self.run.card_text(read(scope)).into()),
+            (Some(KnownMacro::Function { least: 0, run, .. }), _) => {
+                run(&mut self.run, &[]).map(Cow::Owned)
+            }
             (Some(_), _) => None,
             (None, _) => values::named(name, scope).map(Cow::Borrowed),
         }
@@ -197,16 +151,16 @@ impl<'e> Evaluator<'e> {
         let Some(KnownMacro::Function { least, most, run }) = library::find(name) else {
             return true;
         };
-        if self.inserted == MAX_INSERTED {
+        if self.run.inserted == MAX_INSERTED {
             return true;
         }
         let result = match args.len() {
             count if count < least || (most == 0 && count > 0) => None,
             count if count > most => {
                 let last = args[most - 1..].join("::");
-                run(self, &[&args[..most - 1], &[last]].concat())
+                run(&mut self.run, &[&args[..most - 1], &[last]].concat())
             }
-            _ => run(self, args),
+            _ => run(&mut self.run, args),
         };
         if let Some(value) = &result {
             self.insert(value, sink);
@@ -219,21 +173,14 @@ impl<'e> Evaluator<'e> {
     pub(super) fn as_source(&mut self, index: usize, at: usize, args: &[String], sink: &mut Sink) {
         self.report(index);
         let parsed = self.parsed;
-        let (mut written, end) = (parsed.spans[index].start, parsed.spans[index].end);
+        let mut written = parsed.spans[index].start;
+        let end = parsed.spans[index].end;
         for (piece, value) in parsed.arguments(index, at).iter().zip(args) {
             sink.push(&parsed.source[written..piece.text.start]);
             self.insert(value, sink);
             written = piece.text.end;
         }
         sink.push(&parsed.source[written..end]);
-    }
-
-    /// Digest of the text, mixed into random results so that different texts give different
-    /// results.
-    pub(super) fn text_digest(&mut self) -> [u8; 32] {
-        *self
-            .digest
-            .get_or_insert_with(|| Sha256::digest(self.parsed.source).into())
     }
 
     /// Writes the macro as text, with the macros inside it resolved.
@@ -265,13 +212,13 @@ impl<'e> Evaluator<'e> {
                 Some(calc::shown(&sum).unwrap_or(sum))
             }
             HeadKind::Named { name, args } => {
-                self.found.volatile |= volatile::changes(name);
+                self.run.found.volatile |= volatile::changes(name);
                 match library::find(name) {
                     Some(known) => return self.named(known, index, *args, depth, sink),
                     None if parsed.arguments(index, *args).is_empty() => {
-                        if values::lacks(name, self.scope) {
+                        if values::lacks(name, self.run.scope) {
                             let name = self.name_of(index);
-                            name_once(&mut self.found.absent, name);
+                            name_once(&mut self.run.found.absent, name);
                         }
                         self.by_name(name).map(Cow::into_owned)
                     }
@@ -296,20 +243,20 @@ impl<'e> Evaluator<'e> {
         let parsed = self.parsed;
         match known {
             KnownMacro::Value(read) if parsed.arguments(index, args).is_empty() => {
-                let scope = self.scope;
+                let scope = self.run.scope;
                 self.insert(&read(scope), sink);
             }
             KnownMacro::Optional(read) if parsed.arguments(index, args).is_empty() => {
-                match read(self.scope) {
+                match read(self.run.scope) {
                     Some(value) => self.insert(&value, sink),
                     None => {
                         let name = self.name_of(index);
-                        name_once(&mut self.found.absent, name);
+                        name_once(&mut self.run.found.absent, name);
                     }
                 }
             }
             KnownMacro::Text(read) if parsed.arguments(index, args).is_empty() => {
-                let value = self.card_text(read(self.scope));
+                let value = self.run.card_text(read(self.run.scope));
                 self.insert(&value, sink);
             }
             KnownMacro::Function { .. } => {
@@ -320,7 +267,7 @@ impl<'e> Evaluator<'e> {
             }
             KnownMacro::Random | KnownMacro::Pick => {
                 let stable = matches!(known, KnownMacro::Pick);
-                let chosen = chance::choose(self, index, args, stable, depth);
+                let chosen = choice::choose(self, index, args, stable, depth);
                 sink.push(&chosen);
             }
             KnownMacro::If => block::write_inline(self, index, args, depth, sink),
@@ -364,7 +311,7 @@ impl<'e> Evaluator<'e> {
     }
 
     fn angled(&self, text: &str) -> Option<(String, usize)> {
-        let scope = self.scope;
+        let scope = self.run.scope;
         let starts = |mark: &str| {
             text.get(..mark.len())
                 .is_some_and(|start| start.eq_ignore_ascii_case(mark))
@@ -382,7 +329,7 @@ impl<'e> Evaluator<'e> {
 
     fn report(&mut self, index: usize) {
         let name = self.name_of(index);
-        name_once(&mut self.found.unknown, name);
+        name_once(&mut self.run.found.unknown, name);
     }
 
     fn name_of(&self, index: usize) -> String {
@@ -401,4 +348,10 @@ fn name_once(names: &mut Vec<String>, name: String) {
     if names.len() < MAX_REPORTED && !names.contains(&name) {
         names.push(name);
     }
+}
+
+/// Resolves the macros of `text` with the values of `scope`; reads and changes the variables of
+/// `state`.
+pub fn expand(text: &str, scope: &MacroScope<'_>, state: &mut MacroState) -> Expanded {
+    evaluate(&Parsed::new(text), Manner::Text, scope, state)
 }

@@ -1,22 +1,10 @@
 //! The table of all macros by name.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::eval::Evaluator;
-use super::scope::MacroScope;
-use super::{chance, logic, time, values, variables};
-
-/// Reads a value from the scope.
-pub(super) type ReadValue = for<'s> fn(&'s MacroScope<'_>) -> Cow<'s, str>;
-/// Reads a value that may be absent from the scope.
-pub(super) type ReadOptional = for<'s> fn(&'s MacroScope<'_>) -> Option<Cow<'s, str>>;
-/// Reads a text of the card from the scope.
-pub(super) type ReadText = for<'s> fn(&MacroScope<'s>) -> &'s str;
-/// Runs on resolved arguments. `None` means that the arguments are invalid; the macro then stays as
-/// text.
-pub(super) type Run = fn(&mut Evaluator<'_>, &[String]) -> Option<String>;
+use crate::macros::function::{ReadOptional, ReadText, ReadValue, Run};
+use crate::macros::functions::{chance, logic, time, values, variables};
 
 #[derive(Clone, Copy)]
 pub(super) enum KnownMacro {
@@ -41,9 +29,6 @@ pub(super) enum KnownMacro {
     Noop,
     Comment,
 }
-
-/// Name, minimum and maximum number of arguments, implementation.
-pub(super) type Function = (&'static str, usize, usize, Run);
 
 /// Finds a macro by its lower-case name.
 pub(super) fn find(name: &str) -> Option<KnownMacro> {

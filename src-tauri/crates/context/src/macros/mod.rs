@@ -12,63 +12,30 @@
 //!   seed.
 
 mod block;
-mod calc;
-#[cfg(test)]
-mod card_tests;
-mod chance;
+mod choice;
 mod eval;
-#[cfg(test)]
-mod grammar_tests;
+mod function;
+mod functions;
 mod library;
-mod logic;
-mod moment;
 mod parse;
 mod replacement;
+mod run;
 mod scope;
 mod shorthand;
 mod sink;
+mod state;
 #[cfg(test)]
 mod tests;
-mod time;
 mod unknown;
-mod values;
-mod variables;
 mod volatile;
 
 pub(crate) use replacement::{MacroMatch, Replacement, expand_pattern};
+pub use run::{Expanded, MAX_INSERTED};
 pub use scope::{CardValues, ChatValues, MacroClock, MacroScope, ModelFacts};
+pub use state::MacroState;
 pub use unknown::unknown_macros;
-pub use variables::MacroState;
 pub(crate) use volatile::is_settled;
 pub use volatile::{is_volatile, volatile_macros};
 
-/// Maximum nesting depth of macros and blocks. Deeper ones stay as text.
-pub const MAX_DEPTH: usize = 64;
-/// Maximum number of bytes that macros may insert during one expansion, inner results included.
-pub const MAX_INSERTED: usize = 8 << 20;
-
-/// A text with its macros resolved, and a report about them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Expanded {
-    pub text: String,
-    /// Macros that stayed as text, each once, in order of appearance.
-    pub unknown: Vec<String>,
-    /// Macros that have no value here and were replaced by nothing, each once, in order of
-    /// appearance.
-    pub absent: Vec<String>,
-    /// Contents of `{{hidden_key:x}}`: not in the text, but matched by lorebook keys.
-    pub hidden_keys: Vec<String>,
-    /// Contents of `{{banned::x}}`: strings that the reply must not contain.
-    pub banned: Vec<String>,
-    /// A macro ran whose result differs from turn to turn, so the text would invalidate the cache
-    /// in the head of a prompt.
-    pub volatile: bool,
-    /// A limit was reached, and some values were dropped.
-    pub cut: bool,
-}
-
-/// Resolves the macros of `text` with the values of `scope`; reads and changes the variables of
-/// `state`.
-pub fn expand(text: &str, scope: &MacroScope<'_>, state: &mut MacroState) -> Expanded {
-    eval::evaluate(&parse::Parsed::new(text), eval::Manner::Text, scope, state)
-}
+pub use self::eval::expand;
+pub use self::run::MAX_DEPTH;

@@ -124,7 +124,8 @@ impl<'a> Parsed<'a> {
 
     /// Returns the first and the last span of each direct unit of a piece. A block is one unit.
     fn units(&self, piece: &TextSpan) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let (start, piece) = (piece.spans.start, piece.clone());
+        let start = piece.spans.start;
+        let piece = piece.clone();
         let unit = move |index: usize| {
             let within = index < piece.spans.end;
             within.then(|| (index, self.closer_within(index, &piece).unwrap_or(index)))
@@ -157,7 +158,8 @@ impl<'a> Parsed<'a> {
     /// does not split.
     pub(super) fn split(&self, piece: &TextSpan, separator: &str) -> Vec<TextSpan> {
         let mut pieces = Vec::new();
-        let (mut from, mut first) = (piece.text.start, piece.spans.start);
+        let mut from = piece.text.start;
+        let mut first = piece.spans.start;
         let mut cut_within = |text: Range<usize>, behind: usize| {
             for (at, _) in self.source[text.clone()].match_indices(separator) {
                 let at = text.start + at;
@@ -276,7 +278,9 @@ impl<'a> Parsed<'a> {
 /// the macro.
 fn spans(source: &str) -> Vec<Span> {
     let bytes = source.as_bytes();
-    let (mut open, mut spans, mut at) = (Vec::new(), Vec::new(), 0);
+    let mut open = Vec::new();
+    let mut spans = Vec::new();
+    let mut at = 0;
     while let Some(pair) = bytes.get(at..at + 2) {
         match pair {
             b"{{" if bytes.get(at + 2) != Some(&b'{') => {
@@ -323,7 +327,8 @@ fn nest(spans: &mut [Span]) {
 /// Parses the head of a macro in `range`, which ends at the first inner macro (`cut`) or at the end
 /// of the macro.
 fn head(source: &str, range: Range<usize>, cut: bool) -> Head {
-    let (from, text) = (range.start, &source[range]);
+    let from = range.start;
+    let text = &source[range];
     let blank = |text: &str| text.len() - text.trim_start().len();
     let mut at = blank(text);
     if let Some(rest) = text[at..].strip_prefix("//") {
@@ -338,7 +343,8 @@ fn head(source: &str, range: Range<usize>, cut: bool) -> Head {
             kind,
         };
     }
-    let (mut closing, mut verbatim) = (false, false);
+    let mut closing = false;
+    let mut verbatim = false;
     let mut kind = HeadKind::Other;
     while let Some(mark) = text[at..].chars().next() {
         match mark {

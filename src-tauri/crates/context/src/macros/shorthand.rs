@@ -1,10 +1,10 @@
 //! Variable shorthands: `{{.name}}` for variables of the chat and `{{$name}}` for global ones, with
 //! optional operators.
 
-use super::block::truth;
 use super::eval::Evaluator;
 use super::parse::TextSpan;
-use super::variables::{self, number, shown};
+use super::state::{number, shown, store, truth};
+use crate::macros::functions::variables;
 
 /// Longer operators precede their prefixes, so that `??=` is not parsed as `??`.
 const OPERATORS: [&str; 15] = [
@@ -114,11 +114,12 @@ impl Variable<'_, '_> {
     fn get(&mut self) -> Option<String> {
         let value = self
             .evaluator
+            .run
             .state
             .of(self.global)
             .get(self.name)
             .cloned()?;
-        self.evaluator.charge(value.len()).then_some(value)
+        self.evaluator.run.charge(value.len()).then_some(value)
     }
 
     fn right(&mut self, piece: &TextSpan, depth: usize) -> String {
@@ -127,14 +128,14 @@ impl Variable<'_, '_> {
 
     fn set(&mut self, piece: &TextSpan, depth: usize) -> String {
         let value = self.right(piece, depth);
-        self.evaluator.found.cut |=
-            !variables::store(self.evaluator.state.of(self.global), self.name, &value);
+        let run = &mut self.evaluator.run;
+        run.found.cut |= !store(run.state.of(self.global), self.name, &value);
         value
     }
 
     fn add(&mut self, value: &str) -> String {
-        self.evaluator.found.volatile = true;
-        variables::add(self.evaluator, self.global, self.name, value)
+        self.evaluator.run.found.volatile = true;
+        variables::add(&mut self.evaluator.run, self.global, self.name, value)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Lists the unknown macros of a text, which are sent to the model as text.
 
-use super::{MacroScope, MacroState, expand, library};
+use super::{MacroScope, MacroState, library};
+use crate::macros::eval::expand;
 
 /// The macros of a text that stay as text in every chat, each once, in order of appearance.
 pub fn unknown_macros(text: &str) -> Vec<String> {

@@ -5,7 +5,7 @@ use domain::MessageId;
 use domain::chat::WindowState;
 use domain::prompt::{Prompt, PromptMessage, PromptTools, Segment};
 
-use super::draft::Draft;
+use super::draft::PlanDraft;
 use super::item::Item;
 use super::{AssembleError, Assembled, PlannedBlock, PlannedPicture, Retention, epoch};
 use crate::chat_template::{RenderedRun, RenderedTurn, inside_quotes};
@@ -25,13 +25,63 @@ pub(crate) struct CompiledPrompt {
     continues: bool,
 }
 
-impl<'a> Draft<'a> {
+/// Turns runs of the rendered template into segments, and notes which block each belongs to.
+struct SegmentWriter {
+    blocks: Vec<PlannedBlock>,
+    /// The text of each part, with the index of its block.
+    parts: Vec<(usize, String)>,
+    segments: Vec<Segment>,
+    owners: Vec<Option<usize>>,
+}
+
+impl SegmentWriter {
+    fn write(&mut self, run: RenderedRun) {
+        match run {
+            RenderedRun::Control(text) => self.push(text, true, None),
+            RenderedRun::Quoted(part) => {
+                let (block, text) = &self.parts[part];
+                let block = *block;
+                self.blocks[block].add(text);
+                let quoted = inside_quotes(text);
+                self.push(quoted, false, Some(block));
+            }
+            RenderedRun::Part(part) => self.write_part(part),
+        }
+    }
+
+    fn write_part(&mut self, part: usize) {
+        let (block, text) = &mut self.parts[part];
+        let block = *block;
+        let mut text = std::mem::take(text);
+        let is_tool = self.blocks[block].kind == BlockKind::Tool;
+        if is_tool {
+            self.blocks[block].add(&text);
+        }
+        let follows_text = self.segments.last().is_some_and(|before| !before.control);
+        // The template merged two messages into one.
+        if follows_text && (is_tool || !text.starts_with('\n')) {
+            text.insert_str(0, "\n\n");
+        }
+        self.blocks[block].segment = Some(self.segments.len());
+        if !is_tool {
+            self.blocks[block].say(text.trim_start_matches('\n'));
+        }
+        self.push(text, false, Some(block));
+    }
+
+    fn push(&mut self, text: String, control: bool, owner: Option<usize>) {
+        self.segments.push(Segment { text, control });
+        self.owners.push(owner);
+    }
+}
+
+impl<'a> PlanDraft<'a> {
     /// Renders the kept items.
     pub(crate) fn compile(&mut self) -> Result<CompiledPrompt, AssembleError> {
-        let mut sheet = self.lay_out();
-        let tools = self.rendered_tools(&mut sheet);
-        let (messages, apart, of_request) = self.messages(&mut sheet);
-        let turns: Vec<RenderedTurn> = sheet
+        let mut layout = self.lay_out();
+        let tools = self.rendered_tools(&mut layout);
+        let (messages, apart, of_request) = self.messages(&mut layout);
+        let turns: Vec<RenderedTurn> = layout
             .turns
             .into_iter()
             .map(|turn| RenderedTurn {
@@ -41,58 +91,21 @@ impl<'a> Draft<'a> {
             .collect();
         let continues = self.continues() || self.opens_reply();
         let pieces = self.layout.render_with(&turns, &tools, continues)?;
-        let (mut blocks, mut parts) = (sheet.blocks, sheet.parts);
-        let mut segments: Vec<Segment> = Vec::with_capacity(pieces.len());
-        let mut owners = Vec::with_capacity(pieces.len());
+        let mut segments = SegmentWriter {
+            blocks: layout.blocks,
+            parts: layout.parts,
+            segments: Vec::with_capacity(pieces.len()),
+            owners: Vec::with_capacity(pieces.len()),
+        };
         for piece in pieces {
-            match piece {
-                RenderedRun::Control(text) => {
-                    segments.push(Segment {
-                        text,
-                        control: true,
-                    });
-                    owners.push(None);
-                }
-                RenderedRun::Quoted(part) => {
-                    let block = parts[part].0;
-                    segments.push(Segment {
-                        text: inside_quotes(&parts[part].1),
-                        control: false,
-                    });
-                    blocks[block].add(&parts[part].1);
-                    owners.push(Some(block));
-                }
-                RenderedRun::Part(part) if blocks[parts[part].0].kind == BlockKind::Tool => {
-                    let (block, mut text) = (parts[part].0, std::mem::take(&mut parts[part].1));
-                    blocks[block].add(&text);
-                    if segments.last().is_some_and(|before| !before.control) {
-                        text.insert_str(0, "\n\n");
-                    }
-                    blocks[block].segment = Some(segments.len());
-                    segments.push(Segment {
-                        text,
-                        control: false,
-                    });
-                    owners.push(Some(block));
-                }
-                RenderedRun::Part(part) => {
-                    let (block, mut text) = (parts[part].0, std::mem::take(&mut parts[part].1));
-                    // The template merged two messages into one.
-                    if segments.last().is_some_and(|before| !before.control)
-                        && !text.starts_with('\n')
-                    {
-                        text.insert_str(0, "\n\n");
-                    }
-                    blocks[block].segment = Some(segments.len());
-                    blocks[block].say(text.trim_start_matches('\n'));
-                    segments.push(Segment {
-                        text,
-                        control: false,
-                    });
-                    owners.push(Some(block));
-                }
-            }
+            segments.write(piece);
         }
+        let SegmentWriter {
+            mut blocks,
+            segments,
+            owners,
+            ..
+        } = segments;
         let tokens: Vec<u32> = segments
             .iter()
             .map(|segment| self.costs.of(segment))

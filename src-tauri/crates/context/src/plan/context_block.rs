@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use domain::MessageId;
 
 use super::depths::{self, OwnMessages};
-use super::draft::Draft;
+use super::draft::PlanDraft;
 use super::fill::{Portion, by_score, fill, price};
 use super::item::Item;
 use super::{Dropped, Placement, Retention, head};
@@ -28,7 +28,7 @@ struct Visible<'t> {
     fresh_note: bool,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> PlanDraft<'a> {
     /// Collects the candidates of this turn and the required lines. An input that was sent in this
     /// epoch keeps its context block.
     pub(crate) fn gather_context(&mut self) {
@@ -47,9 +47,10 @@ impl<'a> Draft<'a> {
             .filter(|placed| !head::belongs(placed, placement, of_constant));
         let placed = placed.map(|placed| Item {
             dropped: head::switched_off(self.frame, placed),
-            ..match placement == Placement::Classic || own_messages.take(placed) {
-                true => Item::placed(placed),
-                false => Item::of_depth(placed),
+            ..if placement == Placement::Classic || own_messages.take(placed) {
+                Item::placed(placed)
+            } else {
+                Item::of_depth(placed)
             }
         });
         let fresh = self
@@ -121,7 +122,6 @@ impl<'a> Draft<'a> {
             self.shares.history_used
         };
         let retrieval = budget.retrieval(self.shares.usable, history);
-        let room = retrieval.saturating_sub(self.shares.digest_used);
         self.shares.retrieval_budget = retrieval;
         if self.resends() && self.late.iter().all(|item| item.place.is_none()) {
             return;
@@ -130,18 +130,8 @@ impl<'a> Draft<'a> {
         self.drop_visible(&order);
         let markers = self.costs.plain("[CONTEXT]".to_owned())
             + self.costs.plain("\n[END OF CONTEXT]".to_owned());
-        let memory = budget
-            .memory(retrieval)
-            .saturating_sub(self.memory_in_digest())
-            .min(room);
-        let rest = room - memory;
-        let chat = Portion {
-            sure: part(rest, 7, 20),
-            most: self.most_of_chat(retrieval),
-        };
-        let [memory, lore, documents] =
-            [memory, part(rest, 1, 2), part(rest, 3, 20)].map(Portion::of);
-        let shares = [memory, lore, chat, documents];
+        let room = retrieval.saturating_sub(self.shares.digest_used);
+        let shares = self.portions(retrieval, room);
         let room = room.saturating_sub(markers);
         let mut late = std::mem::take(&mut self.late);
         if self.resends() {
@@ -159,26 +149,27 @@ impl<'a> Draft<'a> {
             self.shares.retrieval_used =
                 fill(&mut late, &order, group, &shares, room, &mut self.costs);
             late.retain(|item| item.listed);
-            late.sort_by(|a, b| {
-                let score = |item: &Item<'_>| item.score.unwrap_or(0.0);
-                let by_kind = || {
-                    let kinds = wording::rank(a.kind).cmp(&wording::rank(b.kind));
-                    kinds
-                        .then(a.heading.cmp(b.heading))
-                        .then(score(b).total_cmp(&score(a)))
-                };
-                a.at_depth
-                    .is_some()
-                    .cmp(&b.at_depth.is_some())
-                    .then_with(|| match a.at_depth {
-                        Some(_) => Ordering::Equal,
-                        None => by_kind(),
-                    })
-            });
-            let from = late.partition_point(|item| item.at_depth.is_none());
-            depths::sort(&mut late[from..]);
+            sort_late(&mut late);
         }
         self.late = late;
+    }
+
+    /// The shares of memories, lore, excerpts of the chat and documents.
+    fn portions(&self, retrieval: u32, room: u32) -> [Portion; 4] {
+        let memory = self
+            .setup
+            .budget
+            .memory(retrieval)
+            .saturating_sub(self.memory_in_digest())
+            .min(room);
+        let rest = room - memory;
+        let chat = Portion {
+            sure: part(rest, 7, 20),
+            most: self.most_of_chat(retrieval),
+        };
+        let [memory, lore, documents] =
+            [memory, part(rest, 1, 2), part(rest, 3, 20)].map(Portion::of);
+        [memory, lore, chat, documents]
     }
 
     /// Upper limit for excerpts of older messages. In an append-only window they stay until the
@@ -290,4 +281,24 @@ fn group(kind: BlockKind) -> Option<usize> {
         Share::Chat => 2,
         Share::Documents => 3,
     })
+}
+/// Sorts by kind, heading and score; texts at a depth come last, by their depth.
+fn sort_late(late: &mut [Item<'_>]) {
+    late.sort_by(|a, b| {
+        let depth = a.at_depth.is_some().cmp(&b.at_depth.is_some());
+        depth.then_with(|| match a.at_depth {
+            Some(_) => Ordering::Equal,
+            None => by_kind(a, b),
+        })
+    });
+    let from = late.partition_point(|item| item.at_depth.is_none());
+    depths::sort(&mut late[from..]);
+}
+
+fn by_kind(a: &Item<'_>, b: &Item<'_>) -> Ordering {
+    let score = |item: &Item<'_>| item.score.unwrap_or(0.0);
+    wording::rank(a.kind)
+        .cmp(&wording::rank(b.kind))
+        .then(a.heading.cmp(b.heading))
+        .then(score(b).total_cmp(&score(a)))
 }

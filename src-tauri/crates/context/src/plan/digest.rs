@@ -8,7 +8,7 @@ use domain::MessageId;
 use domain::chat::Role;
 
 use super::Dropped;
-use super::draft::Draft;
+use super::draft::PlanDraft;
 use super::fill::{LISTED, Portion, by_score, fill, price};
 use super::item::Item;
 use crate::budget::part;
@@ -20,7 +20,7 @@ use crate::wording;
 /// Score of pinned excerpts. It exceeds the scores of rated messages, which are at most 9.
 const PINNED: f32 = 10.0;
 
-impl<'a> Draft<'a> {
+impl<'a> PlanDraft<'a> {
     pub(crate) fn fit_digest(&mut self) {
         if self.epoch.is_none() {
             self.digest = self.frozen.digest.iter().map(Item::from).collect();
@@ -88,7 +88,8 @@ impl<'a> Draft<'a> {
             .iter()
             .map(|message| message.speaker.as_str())
             .collect();
-        let (mut excerpts, mut judged) = (Vec::new(), Vec::new());
+        let mut excerpts = Vec::new();
+        let mut judged = Vec::new();
         for message in self.outside() {
             if message.pinned {
                 excerpts.push(excerpt(message, BlockReason::PinnedByYou, PINNED));
@@ -220,7 +221,7 @@ fn excerpt<'a>(message: &'a HistoryMessage, reason: BlockReason, score: f32) -> 
         heading: "",
         title: &message.speaker,
         // The digest is written only when an epoch begins.
-        text: message.words(true).0.trim(),
+        text: message.message_text(true).0.trim(),
         written: message.written.as_deref(),
         score: Some(score),
         signals: &[],

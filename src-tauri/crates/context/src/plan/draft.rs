@@ -18,7 +18,7 @@ use crate::tools::ToolForm;
 use crate::window::Cost;
 use crate::{CountTokens, clock, wording};
 
-pub(crate) struct Draft<'a> {
+pub(crate) struct PlanDraft<'a> {
     pub(crate) frame: &'a Frame,
     pub(crate) setup: &'a Setup<'a>,
     pub(crate) state: &'a WindowState,
@@ -50,7 +50,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) uncovered: Vec<MessageId>,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> PlanDraft<'a> {
     pub(crate) fn new(
         frame: &'a Frame,
         setup: &'a Setup<'a>,
@@ -207,8 +207,8 @@ impl<'a> Draft<'a> {
     }
 
     /// The text of a message as sent now, and the names of the scripts that changed it.
-    pub(crate) fn words(&self, index: usize) -> (&'a str, &'a [String]) {
-        self.frame.history[index].words(self.epoch.is_some())
+    pub(crate) fn message_text(&self, index: usize) -> (&'a str, &'a [String]) {
+        self.frame.history[index].message_text(self.epoch.is_some())
     }
 
     /// The token count of a message other than the input.
@@ -219,9 +219,10 @@ impl<'a> Draft<'a> {
             .into_iter()
             .map(|part| self.costs.plain(part))
             .sum();
-        let words = self
-            .costs
-            .plain(wording::paragraph(self.words(index).0, !blocks.is_empty()));
+        let words = self.costs.plain(wording::paragraph(
+            self.message_text(index).0,
+            !blocks.is_empty(),
+        ));
         let rounds = self.round_tokens(&message.rounds);
         let tokens = context
             + words
@@ -270,14 +271,13 @@ impl<'a> Draft<'a> {
             .any(|item| item.kept() && item.place.is_none());
         let words = self
             .costs
-            .plain(wording::paragraph(self.words(self.last).0, joined));
+            .plain(wording::paragraph(self.message_text(self.last).0, joined));
         let rounds = open + self.round_tokens(&message.rounds);
-        let start = match self.opens_reply() {
-            true => {
-                self.costs.plain(self.frame.reply_start.clone())
-                    + self.overhead.of(PromptRole::Character)
-            }
-            false => 0,
+        let start = if self.opens_reply() {
+            self.costs.plain(self.frame.reply_start.clone())
+                + self.overhead.of(PromptRole::Character)
+        } else {
+            0
         };
         let around = self.overhead.of(prompt_role(message.role)) + self.overhead.closing;
         words + lines + around + message.extra_tokens + rounds + start

@@ -35,7 +35,7 @@ pub enum EpochReason {
 
 impl EpochReason {
     /// A description for display.
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::First => "start of the chat",
             Self::Model => "the model or its budget changed",
@@ -122,7 +122,7 @@ pub(crate) fn marks(window: &[HistoryMessage], begins: bool) -> Vec<SentMark> {
     let skip = window.len().saturating_sub(MARKS);
     let mut marks = Vec::with_capacity(MARKS.min(window.len()));
     for (index, message) in window.iter().enumerate() {
-        add(&mut hash, message, message.words(begins).0);
+        add(&mut hash, message, message.message_text(begins).0);
         if index >= skip {
             marks.push(SentMark {
                 message: message.id,

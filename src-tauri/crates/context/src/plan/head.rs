@@ -7,7 +7,9 @@ use domain::prompt::PromptRole;
 use super::depths::OwnMessages;
 use super::price::{Costs, Overhead};
 use super::{Dropped, Placement, PlannedBlock, Setup};
-use crate::frame::{BlockKind, Frame, InsertionPoint, LoreSection, Placed, Priority, Source, Zone};
+use crate::frame::{
+    BlockKind, Frame, HeadPart, InsertionPoint, LoreSection, Placed, Priority, Source, Zone,
+};
 use crate::reason::Reasons;
 use crate::{Budget, wording};
 
@@ -23,14 +25,14 @@ pub(crate) struct HeadItem<'a> {
     pub(crate) written: Option<&'a str>,
     /// Template text before and after it.
     pub(crate) around: (&'a str, &'a str),
-    pub(crate) seat: Seat,
+    pub(crate) position: HeadPosition,
     pub(crate) tokens: u32,
     pub(crate) dropped: Option<Dropped>,
 }
 
 /// The position data of a head item.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seat {
+pub(crate) struct HeadPosition {
     pub(crate) kind: BlockKind,
     /// Index among the parts of the frame's head; `None` for an inserted item.
     pub(crate) part: Option<usize>,
@@ -46,8 +48,8 @@ impl<'a> HeadItem<'a> {
             .filter(|text| !text.is_empty())
     }
 
-    pub(crate) fn words(&self) -> Cow<'a, str> {
-        framed(self.around, self.text)
+    pub(crate) fn full_text(&self) -> Cow<'a, str> {
+        framed(self.around.0, self.text, self.around.1)
     }
 
     pub(crate) fn kept(&self) -> bool {
@@ -91,33 +93,16 @@ pub(crate) fn gather<'a>(
     overhead: &Overhead,
     costs: &mut Costs<'_>,
 ) -> Vec<HeadItem<'a>> {
-    let parts = frame.head.iter().enumerate().map(|(index, part)| HeadItem {
-        kind: part.kind,
-        source: &part.source,
-        reasons: &part.reasons,
-        role: part.role,
-        text: part.text.trim(),
-        written: part.written.as_deref(),
-        around: ("", ""),
-        seat: Seat {
-            kind: part.kind,
-            part: Some(index),
-            place: None,
-        },
-        tokens: 0,
-        dropped: None,
-    });
+    let parts = frame.head.iter().enumerate();
+    let parts = parts.map(|(index, part)| of_part(index, part));
     let mut items: Vec<HeadItem<'a>> = parts.filter(|item| !item.text.is_empty()).collect();
     let own_messages = OwnMessages::of(frame, |placed| placed.constant);
     let in_head = |placed: &&Placed| belongs(placed, setup.placement, own_messages);
     let mut constant: Vec<&Placed> = frame.placed.iter().filter(in_head).collect();
     constant.sort_by_key(|placed| order(placed.place, placed.order));
     for placed in constant {
-        let at = place(
-            placed.place,
-            &frame.lore,
-            items.iter().map(|item| item.seat),
-        );
+        let positions: Vec<HeadPosition> = items.iter().map(|item| item.position).collect();
+        let at = insertion_index(placed.place, &frame.lore, &positions);
         items.insert(
             at,
             HeadItem {
@@ -133,19 +118,48 @@ pub(crate) fn gather<'a>(
             .then_some(Dropped::LeftOut);
         item.dropped = item.dropped.or(left_out);
     }
+    count_tokens(&mut items, frame, overhead, costs);
+    items
+}
+
+/// Sets the template text around each item, and the tokens of both.
+fn count_tokens<'a>(
+    items: &mut [HeadItem<'a>],
+    frame: &'a Frame,
+    overhead: &Overhead,
+    costs: &mut Costs<'_>,
+) {
     let places: Vec<Option<InsertionPoint>> = items
         .iter()
-        .map(|item| item.seat.place.filter(|_| item.kept()))
+        .map(|item| item.position.place.filter(|_| item.kept()))
         .collect();
     let mut before = None;
     for (item, around) in items.iter_mut().zip(around(&frame.lore, &places)) {
         item.around = around;
         let joined = before == Some(item.role);
         let opening = if joined { 0 } else { overhead.of(item.role) };
-        item.tokens = costs.plain(wording::paragraph(&item.words(), joined)) + opening;
+        item.tokens = costs.plain(wording::paragraph(&item.full_text(), joined)) + opening;
         before = Some(item.role);
     }
-    items
+}
+
+fn of_part(index: usize, part: &HeadPart) -> HeadItem<'_> {
+    HeadItem {
+        kind: part.kind,
+        source: &part.source,
+        reasons: &part.reasons,
+        role: part.role,
+        text: part.text.trim(),
+        written: part.written.as_deref(),
+        around: ("", ""),
+        position: HeadPosition {
+            kind: part.kind,
+            part: Some(index),
+            place: None,
+        },
+        tokens: 0,
+        dropped: None,
+    }
 }
 
 fn of_placed(placed: &Placed) -> HeadItem<'_> {
@@ -157,7 +171,7 @@ fn of_placed(placed: &Placed) -> HeadItem<'_> {
         text: placed.candidate.text.trim(),
         written: placed.candidate.written.as_deref(),
         around: ("", ""),
-        seat: Seat {
+        position: HeadPosition {
             kind: placed.candidate.kind,
             part: None,
             place: Some(placed.place),
@@ -200,47 +214,52 @@ pub(crate) fn order(place: InsertionPoint, order: i32) -> (u8, u32, i32) {
     (rank, depth, order)
 }
 
-/// The index in `seats` at which to insert an entry: at the section of the template, else next to
+/// The index in `positions` at which to insert an entry: at the section of the template, else next to
 /// the character or the examples. An entry goes after earlier entries of the same place.
-pub(crate) fn place(
+pub(crate) fn insertion_index(
     place: InsertionPoint,
     lore: &[LoreSection],
-    seats: impl ExactSizeIterator<Item = Seat> + Clone,
+    positions: &[HeadPosition],
 ) -> usize {
+    let end = positions.len();
     if let Some(section) = lore.iter().find(|section| section.place == place) {
-        let behind = |seat: Seat| seat.part.is_some_and(|part| part >= section.at);
-        return seats.clone().position(behind).unwrap_or(seats.len());
+        let behind = |position: &HeadPosition| position.part.is_some_and(|part| part >= section.at);
+        return positions.iter().position(behind).unwrap_or(end);
     }
-    let kinds = seats.map(|seat| seat.kind);
-    let indexed = || kinds.clone().enumerate();
-    let first = |wanted: fn(BlockKind) -> bool| {
-        indexed()
-            .find(|(_, kind)| wanted(*kind))
-            .map(|(index, _)| index)
-    };
-    let after = |wanted: fn(BlockKind) -> bool| {
-        indexed()
-            .filter(|(_, kind)| wanted(*kind))
-            .last()
-            .map(|(i, _)| i + 1)
-    };
-    let end_of_lore = |from: usize| {
-        from + kinds
-            .clone()
-            .skip(from)
-            .take_while(|kind| *kind == BlockKind::Lore)
-            .count()
-    };
-    let examples = |kind| kind == BlockKind::Examples;
     let at = match place {
         InsertionPoint::BeforeCharacter => {
-            return first(BlockKind::is_character).unwrap_or(kinds.len());
+            return first_of(positions, BlockKind::is_character).unwrap_or(end);
         }
-        InsertionPoint::BeforeExamples => return first(examples).unwrap_or(kinds.len()),
-        InsertionPoint::AfterExamples => after(examples),
-        InsertionPoint::AfterCharacter | InsertionPoint::Depth(_) => after(BlockKind::is_character),
+        InsertionPoint::BeforeExamples => {
+            return first_of(positions, is_examples).unwrap_or(end);
+        }
+        InsertionPoint::AfterExamples => after_last_of(positions, is_examples),
+        InsertionPoint::AfterCharacter | InsertionPoint::Depth(_) => {
+            after_last_of(positions, BlockKind::is_character)
+        }
     };
-    end_of_lore(at.unwrap_or(kinds.len()))
+    end_of_lore(positions, at.unwrap_or(end))
+}
+
+fn is_examples(kind: BlockKind) -> bool {
+    kind == BlockKind::Examples
+}
+
+fn first_of(positions: &[HeadPosition], wanted: fn(BlockKind) -> bool) -> Option<usize> {
+    positions.iter().position(|position| wanted(position.kind))
+}
+
+fn after_last_of(positions: &[HeadPosition], wanted: fn(BlockKind) -> bool) -> Option<usize> {
+    let last = positions.iter().rposition(|position| wanted(position.kind));
+    last.map(|last| last + 1)
+}
+
+/// The index after the lore that begins at `from`.
+fn end_of_lore(positions: &[HeadPosition], from: usize) -> usize {
+    let lore = positions[from..]
+        .iter()
+        .take_while(|position| position.kind == BlockKind::Lore);
+    from + lore.count()
 }
 
 /// The template text around each item. `places` has `None` for all items except kept inserted ones.
@@ -262,7 +281,7 @@ pub(crate) fn around<'l>(
     around
 }
 
-pub(crate) fn framed<'t>((before, after): (&'t str, &'t str), text: &'t str) -> Cow<'t, str> {
+pub(crate) fn framed<'t>(before: &'t str, text: &'t str, after: &'t str) -> Cow<'t, str> {
     match (before, after) {
         ("", "") => Cow::Borrowed(text),
         _ => Cow::Owned(format!("{before}{text}{after}")),

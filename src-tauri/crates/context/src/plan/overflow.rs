@@ -1,13 +1,13 @@
 //! Drops blocks in order of priority when a prompt exceeds the limit in spite of its shares.
 
 use super::compile::CompiledPrompt;
-use super::draft::Draft;
+use super::draft::PlanDraft;
 use super::epoch::EpochReason;
 use super::fill::by_score;
 use super::{AssembleError, Dropped, Largest, Overflow};
 use crate::frame::BlockKind;
 
-impl Draft<'_> {
+impl PlanDraft<'_> {
     /// Compiles until the prompt fits. Because of the shares, the first attempt nearly always fits.
     ///
     /// Errors
@@ -249,7 +249,7 @@ mod tests {
     }
 
     /// Names of all kept items.
-    fn kept(draft: &Draft<'_>) -> Vec<String> {
+    fn kept(draft: &PlanDraft<'_>) -> Vec<String> {
         let first = |text: &str| {
             text.split_whitespace()
                 .next()
@@ -288,7 +288,7 @@ mod tests {
         };
         let setup = Setup::new(Some(&layout), "model", budget);
         let frozen = EpochState::read(&state.frozen);
-        let mut draft = Draft::new(frame, &setup, state, &frozen, &layout, &Words).unwrap();
+        let mut draft = PlanDraft::new(frame, &setup, state, &frozen, &layout, &Words).unwrap();
         draft.plan().unwrap();
         let mut gone = Vec::new();
         loop {

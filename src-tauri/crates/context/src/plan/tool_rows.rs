@@ -4,8 +4,8 @@ use domain::ToolRound;
 use domain::prompt::{PromptMessage, PromptRole, PromptToolRound, PromptTools};
 
 use super::PlannedBlock;
-use super::draft::Draft;
-use super::sheet::{OpenTurn, Sheet};
+use super::draft::PlanDraft;
+use super::layout::{OpenTurn, PromptLayout};
 use crate::chat_template::{RenderedCall, RenderedDefinition, RenderedTools};
 use crate::frame::{BlockKind, HistoryMessage, Priority, Source, Zone};
 use crate::reason::BlockReason;
@@ -19,7 +19,7 @@ pub(super) enum ToolTurn<'a> {
     Results(&'a ToolRound, Option<usize>),
 }
 
-impl<'a> Draft<'a> {
+impl<'a> PlanDraft<'a> {
     /// Tokens of the definitions that are sent next to the messages.
     pub(super) fn definition_tokens(&mut self) -> u32 {
         let tools = &self.frame.tools;
@@ -48,7 +48,7 @@ impl<'a> Draft<'a> {
 
     /// Lists the definitions that are sent next to the messages. A chat template turns them into
     /// parts of the prompt.
-    pub(super) fn lay_out_definitions(&self, sheet: &mut Sheet<'a>) {
+    pub(super) fn lay_out_definitions(&self, layout: &mut PromptLayout<'a>) {
         let tools = &self.frame.tools;
         if tools.definitions.is_empty() || tools.form == ToolForm::Text {
             return;
@@ -62,13 +62,13 @@ impl<'a> Draft<'a> {
             ToolForm::Template => String::new(),
             _ => wording::definitions(&tools.definitions),
         };
-        sheet.blocks.push(PlannedBlock { text, ..block });
+        layout.blocks.push(PlannedBlock { text, ..block });
     }
 
     /// Lays out the rounds in front of `message`, or those of the reply that is being written.
     pub(super) fn lay_out_rounds(
         &self,
-        sheet: &mut Sheet<'a>,
+        layout: &mut PromptLayout<'a>,
         rounds: &'a [ToolRound],
         message: Option<&HistoryMessage>,
     ) {
@@ -103,21 +103,21 @@ impl<'a> Draft<'a> {
                     ..row(zone, source, reason.clone(), role)
                 }
             };
-            sheet.tool_turn(PromptRole::Character, ToolTurn::Calls(round));
+            layout.tool_turn(PromptRole::Character, ToolTurn::Calls(round));
             match self.frame.tools.form {
                 ToolForm::Template => {
                     if !round.text.trim().is_empty() {
-                        sheet.put(block(PromptRole::Character), round.text.trim().to_owned());
+                        layout.put(block(PromptRole::Character), round.text.trim().to_owned());
                     }
                     for (index, result) in round.results.iter().enumerate() {
-                        sheet.tool_turn(PromptRole::User, ToolTurn::Results(round, Some(index)));
-                        sheet.put(block(PromptRole::User), result.text.clone());
+                        layout.tool_turn(PromptRole::User, ToolTurn::Results(round, Some(index)));
+                        layout.put(block(PromptRole::User), result.text.clone());
                     }
                 }
                 ToolForm::Request | ToolForm::Text => {
-                    sheet.put(block(PromptRole::Character), wording::calls(round));
-                    sheet.tool_turn(PromptRole::User, ToolTurn::Results(round, None));
-                    sheet.put(block(PromptRole::User), wording::results(round));
+                    layout.put(block(PromptRole::Character), wording::calls(round));
+                    layout.tool_turn(PromptRole::User, ToolTurn::Results(round, None));
+                    layout.put(block(PromptRole::User), wording::results(round));
                 }
             }
         }
@@ -127,15 +127,15 @@ impl<'a> Draft<'a> {
     /// messages get other numbers.
     pub(super) fn messages(
         &self,
-        sheet: &mut Sheet<'a>,
+        layout: &mut PromptLayout<'a>,
     ) -> (Vec<PromptMessage>, Vec<usize>, PromptTools) {
         let tools = &self.frame.tools;
         let apart = tools.form == ToolForm::Request;
-        let mut messages = Vec::with_capacity(sheet.turns.len());
+        let mut messages = Vec::with_capacity(layout.turns.len());
         let mut placed = Vec::new();
         let mut rounds = Vec::new();
-        let mut numbers = Vec::with_capacity(sheet.turns.len());
-        for turn in &sheet.turns {
+        let mut numbers = Vec::with_capacity(layout.turns.len());
+        for turn in &layout.turns {
             numbers.push((!apart || turn.tool.is_none()).then_some(messages.len()));
             match turn.tool {
                 Some(ToolTurn::Calls(round)) if apart => {
@@ -149,22 +149,20 @@ impl<'a> Draft<'a> {
                     placed.extend(turn.placed.then_some(messages.len()));
                     messages.push(PromptMessage {
                         role: turn.role,
-                        text: text_of(turn, sheet),
+                        text: text_of(turn, layout),
                     });
                 }
             }
         }
-        for block in &mut sheet.blocks {
+        for block in &mut layout.blocks {
             block.turn = block.turn.and_then(|turn| numbers[turn]);
         }
         if !apart {
             return (messages, placed, PromptTools::default());
         }
-        let (definitions, choice, single_call) = (
-            tools.definitions.clone(),
-            tools.choice.clone(),
-            tools.single_call,
-        );
+        let definitions = tools.definitions.clone();
+        let choice = tools.choice.clone();
+        let single_call = tools.single_call;
         (
             messages,
             placed,
@@ -178,20 +176,20 @@ impl<'a> Draft<'a> {
     }
 
     /// The tools for the chat template, with a part for each of their texts.
-    pub(super) fn rendered_tools(&self, sheet: &mut Sheet<'a>) -> RenderedTools {
+    pub(super) fn rendered_tools(&self, layout: &mut PromptLayout<'a>) -> RenderedTools {
         let mut rendered = RenderedTools::default();
         let tools = &self.frame.tools;
         if tools.form != ToolForm::Template {
             return rendered;
         }
-        let of_definitions = sheet
+        let of_definitions = layout
             .blocks
             .iter()
             .position(|block| block.kind == BlockKind::Tool && block.turn.is_none());
         if let Some(block) = of_definitions {
             for tool in &tools.definitions {
-                let description = sheet.part(block, tool.description.clone());
-                let parameters = sheet.part(block, tool.parameters.to_string());
+                let description = layout.part(block, tool.description.clone());
+                let parameters = layout.part(block, tool.parameters.to_string());
                 rendered.definitions.push(RenderedDefinition {
                     name: tool.name.clone(),
                     description,
@@ -199,13 +197,13 @@ impl<'a> Draft<'a> {
                 });
             }
         }
-        for turn in 0..sheet.turns.len() {
-            match sheet.turns[turn].tool {
+        for turn in 0..layout.turns.len() {
+            match layout.turns[turn].tool {
                 Some(ToolTurn::Calls(round)) => {
-                    let block = sheet.block_of_round(turn);
+                    let block = layout.block_of_round(turn);
                     let mut calls = Vec::with_capacity(round.calls.len());
                     for call in &round.calls {
-                        let arguments = sheet.part(block, call.arguments.text().to_owned());
+                        let arguments = layout.part(block, call.arguments.text().to_owned());
                         let id = call.id.clone().unwrap_or_default();
                         calls.push(RenderedCall {
                             id,
@@ -235,10 +233,10 @@ impl<'a> Draft<'a> {
     }
 }
 
-fn text_of(turn: &OpenTurn<'_>, sheet: &Sheet<'_>) -> String {
+fn text_of(turn: &OpenTurn<'_>, layout: &PromptLayout<'_>) -> String {
     turn.parts
         .iter()
-        .map(|part| sheet.parts[*part].1.as_str())
+        .map(|part| layout.parts[*part].1.as_str())
         .collect()
 }
 

@@ -3,7 +3,7 @@
 use domain::MessageId;
 use domain::chat::Role;
 
-use super::draft::Draft;
+use super::draft::PlanDraft;
 use super::epoch::EpochReason;
 use super::{AssembleError, Watermark};
 use crate::window::{Cost, at_a_turn, leaving, over_full, start_of_suffix};
@@ -16,7 +16,7 @@ struct WindowFit {
     tokens: u64,
 }
 
-impl Draft<'_> {
+impl PlanDraft<'_> {
     /// Lets a window that has used up its share grow into tokens that retrieval does not need.
     /// Returns true if it grew. The context block of this turn gets as much as with a window within
     /// its share; rendering shows whether both fit. The window thus moves when the context is full,
@@ -165,7 +165,9 @@ impl Draft<'_> {
         let mut need_user = self.frame.history[from..self.last]
             .iter()
             .any(|message| message.role == Role::User);
-        let (mut first, mut costs, mut tokens) = (self.last, Vec::new(), 0);
+        let mut first = self.last;
+        let mut costs = Vec::new();
+        let mut tokens = 0;
         while first > from && (need_user || tokens <= u64::from(limit)) {
             first -= 1;
             let cost = self.cost_of(first);

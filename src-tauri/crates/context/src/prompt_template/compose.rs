@@ -2,37 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::derive;
 use super::flags::TemplateFlags;
-use super::graph::Cycle;
 use super::recalls::{self, Heading, Recalls};
-use super::resolve::{Asked, ResolvedSection, ResolvedTemplate};
+use super::resolved::{ParsedCondition, ResolvedSection, ResolvedTemplate};
 use super::schema::{SectionKind, SectionPlacement, SectionRole, Slot};
-use super::text::{self, Malformed};
-use super::variables::TemplateVariables;
-
-/// Maximum size of a composed prompt in bytes.
-pub const MAX_COMPOSED: usize = 8 << 20;
-
-/// The prompt could not be composed; no partial prompt is sent.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ComposeError {
-    #[error("section `{section}`: {source}")]
-    Section {
-        section: String,
-        source: Box<ComposeError>,
-    },
-    #[error("there is no variable `${{{name}}}`; correct or remove it")]
-    UnknownVariable { name: String },
-    #[error(transparent)]
-    Malformed(#[from] Malformed),
-    #[error(transparent)]
-    Cycle(#[from] Cycle),
-    #[error("the text is longer than {most} bytes; use fewer or shorter variables")]
-    TooLong { most: usize },
-    #[error("section `{section}` is required, but its condition `{condition}` is false")]
-    RequiredLeftOut { section: String, condition: String },
-}
+use super::text;
+use crate::prompt_template::compose_error::{ComposeError, MAX_COMPOSED};
+use crate::prompt_template::page::Page;
+use crate::prompt_template::variables::{TemplateVariables, derive};
 
 /// The sections of a prompt, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -114,16 +91,14 @@ pub fn compose(
     variables: &TemplateVariables,
     flags: &TemplateFlags,
 ) -> Result<Composed, ComposeError> {
-    let (with_lore, without_lore) = (
-        variables.without(&recalls::VARIABLES),
-        variables.without(&recalls::LORE),
-    );
+    let with_lore = variables.without(&recalls::VARIABLES);
+    let without_lore = variables.without(&recalls::LORE);
     let in_head = with_lore.without(&recalls::LORE);
     let own = |variables: &TemplateVariables| {
         variables.with_own(&template.variables).map(Cow::into_owned)
     };
     let assuming_lore = own(&variables.with(&recalls::LORE, "lore"))?;
-    let seen = Seen {
+    let seen = VisibleVariables {
         with_lore: own(&with_lore)?,
         with_memories: own(&without_lore)?,
         in_head: own(&in_head)?,
@@ -169,9 +144,10 @@ fn switched_off(
             .sections
             .iter()
             .filter(|section| section.kind == *kind);
-        match template.has(*kind) {
-            true => !of_kind.any(there),
-            false => template.excluded.contains(kind),
+        if template.has(*kind) {
+            !of_kind.any(there)
+        } else {
+            template.excluded.contains(kind)
         }
     };
     [SectionKind::LoreBefore, SectionKind::LoreAfter]
@@ -181,18 +157,20 @@ fn switched_off(
 }
 
 /// The variables as visible in the texts of different sections.
-struct Seen {
+struct VisibleVariables {
     with_lore: TemplateVariables,
     with_memories: TemplateVariables,
     in_head: TemplateVariables,
 }
 
-impl Seen {
+impl VisibleVariables {
     fn by(&self, section: &ResolvedSection) -> &TemplateVariables {
-        match recalls::may_be_told(section) {
-            _ if recalls::may_hold_lore(section.kind) => &self.with_lore,
-            true => &self.with_memories,
-            false => &self.in_head,
+        if recalls::may_hold_lore(section.kind) {
+            &self.with_lore
+        } else if recalls::may_be_told(section) {
+            &self.with_memories
+        } else {
+            &self.in_head
         }
     }
 }
@@ -200,7 +178,7 @@ impl Seen {
 struct Composer<'c> {
     /// All variables, for conditions.
     variables: &'c TemplateVariables,
-    seen: &'c Seen,
+    seen: &'c VisibleVariables,
     flags: &'c TemplateFlags,
     /// Number of bytes that may still be written.
     room: usize,
@@ -209,18 +187,7 @@ struct Composer<'c> {
 
 impl Composer<'_> {
     fn add(&mut self, section: &ResolvedSection) -> Result<(), ComposeError> {
-        if let Some(Asked { written, .. }) = section
-            .condition
-            .as_ref()
-            .filter(|asked| !self.holds(asked))
-        {
-            if section.required {
-                return Err(ComposeError::RequiredLeftOut {
-                    section: section.name.clone(),
-                    condition: written.clone(),
-                });
-            }
-            self.omit(&section.name, OmitReason::Condition(written.clone()));
+        if !self.is_on(section)? {
             return Ok(());
         }
         let named = |source| ComposeError::Section {
@@ -261,7 +228,26 @@ impl Composer<'_> {
         Ok(())
     }
 
-    fn holds(&self, asked: &Asked) -> bool {
+    /// Whether the condition of the section holds. If not, the section is omitted.
+    fn is_on(&mut self, section: &ResolvedSection) -> Result<bool, ComposeError> {
+        let failed = section
+            .condition
+            .as_ref()
+            .filter(|condition| !self.holds(condition));
+        let Some(ParsedCondition { written, .. }) = failed else {
+            return Ok(true);
+        };
+        if section.required {
+            return Err(ComposeError::RequiredLeftOut {
+                section: section.name.clone(),
+                condition: written.clone(),
+            });
+        }
+        self.omit(&section.name, OmitReason::Condition(written.clone()));
+        Ok(false)
+    }
+
+    fn holds(&self, asked: &ParsedCondition) -> bool {
         asked.read.holds(self.variables, self.flags)
     }
 
@@ -306,26 +292,7 @@ impl Composer<'_> {
                 written.keep(text);
             }
         }
-        let mut number = 0;
-        for (text, condition) in &section.rules {
-            if condition.as_ref().is_none_or(|asked| self.holds(asked)) {
-                let mut rule = Page {
-                    room: page.room,
-                    ..Page::default()
-                };
-                rule.write(text, &value)?;
-                match rule.text() {
-                    Some(filled) => {
-                        number += 1;
-                        page.room = page.room.saturating_sub(filled.len());
-                        page.lines.push(format!("{number}. {filled}"));
-                        written.keep(&format!("{number}. {}", text.trim()));
-                    }
-                    None => written.keep(text),
-                }
-                page.used.extend(rule.used);
-            }
-        }
+        self.render_rules(section, &value, &mut page, &mut written)?;
         let heading = section.heading.as_deref();
         let written = heading
             .map(str::trim)
@@ -339,6 +306,38 @@ impl Composer<'_> {
             written,
             variables,
         })
+    }
+
+    /// Rules are numbered; one of which empty variables leave nothing takes no number.
+    fn render_rules<'v>(
+        &self,
+        section: &ResolvedSection,
+        value: &impl Fn(&str) -> Option<Cow<'v, str>>,
+        page: &mut Page,
+        written: &mut Page,
+    ) -> Result<(), ComposeError> {
+        let mut number = 0;
+        for (text, condition) in &section.rules {
+            if !condition.as_ref().is_none_or(|one| self.holds(one)) {
+                continue;
+            }
+            let mut rule = Page {
+                room: page.room,
+                ..Page::default()
+            };
+            rule.write(text, value)?;
+            match rule.text() {
+                Some(filled) => {
+                    number += 1;
+                    page.room = page.room.saturating_sub(filled.len());
+                    page.lines.push(format!("{number}. {filled}"));
+                    written.keep(&format!("{number}. {}", text.trim()));
+                }
+                None => written.keep(text),
+            }
+            page.used.extend(rule.used);
+        }
+        Ok(())
     }
 
     /// The heading of a section whose text is sent as blocks.
@@ -356,6 +355,26 @@ impl Composer<'_> {
         Ok((!expanded.hollow && !text.is_empty()).then(|| text.to_owned()))
     }
 
+    /// Removes the sections with this slot. Returns them with their places.
+    fn take_of_slot(
+        &mut self,
+        template: &ResolvedTemplate,
+        slot: Slot,
+    ) -> Vec<(usize, ComposedSection)> {
+        let of_slot = |name: &str| {
+            template
+                .sections
+                .iter()
+                .any(|one| one.name == name && one.slot == Some(slot))
+        };
+        let (replaced, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.composed.sections)
+            .into_iter()
+            .enumerate()
+            .partition(|(_, section)| of_slot(&section.name));
+        self.composed.sections = kept.into_iter().map(|(_, section)| section).collect();
+        replaced
+    }
+
     /// Puts the card's `system_prompt` and `post_history_instructions` at the first section with
     /// their slot. The other sections of the slot are removed, and the texts of all of them form
     /// `{{original}}`.
@@ -364,17 +383,7 @@ impl Composer<'_> {
             if !self.has_cards_own(Some(slot)) {
                 continue;
             }
-            let of_slot = |name: &str| {
-                template
-                    .sections
-                    .iter()
-                    .any(|one| one.name == name && one.slot == Some(slot))
-            };
-            let (replaced, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.composed.sections)
-                .into_iter()
-                .enumerate()
-                .partition(|(_, it)| of_slot(&it.name));
-            self.composed.sections = kept.into_iter().map(|(_, section)| section).collect();
+            let replaced = self.take_of_slot(template, slot);
             let Some((place, first)) = replaced.first().cloned() else {
                 continue;
             };
@@ -411,78 +420,4 @@ struct Rendered {
     text: String,
     written: String,
     variables: Vec<String>,
-}
-
-/// The lines of a section under construction.
-#[derive(Default)]
-struct Page {
-    lines: Vec<String>,
-    used: Vec<String>,
-    room: usize,
-}
-
-impl Page {
-    /// Appends `text` line by line. A line of which empty variables leave nothing is dropped, so
-    /// that no label appears without a value.
-    fn write<'v>(
-        &mut self,
-        text: &str,
-        value: &impl Fn(&str) -> Option<Cow<'v, str>>,
-    ) -> Result<(), ComposeError> {
-        for line in text.split('\n') {
-            let expanded = text::expand(line.trim_end(), value, self.room)?;
-            self.room = self.room.saturating_sub(expanded.text.len());
-            self.used.extend(expanded.used);
-            if !expanded.hollow {
-                self.lines.push(expanded.text);
-            }
-        }
-        Ok(())
-    }
-
-    /// Appends `text` unchanged.
-    fn keep(&mut self, text: &str) {
-        self.lines
-            .extend(text.split('\n').map(|line| line.trim_end().to_owned()));
-    }
-
-    /// The text without blank lines at the ends and with at most one blank line between others.
-    fn text(&self) -> Option<String> {
-        let mut text = String::new();
-        let mut gap = false;
-        for line in &self.lines {
-            if line.trim().is_empty() {
-                gap = !text.is_empty();
-                continue;
-            }
-            if !text.is_empty() {
-                text.push_str(if gap { "\n\n" } else { "\n" });
-            }
-            gap = false;
-            text.push_str(line);
-        }
-        (!text.is_empty()).then_some(text)
-    }
-
-    fn headed<'v>(
-        mut self,
-        heading: Option<&str>,
-        value: &impl Fn(&str) -> Option<Cow<'v, str>>,
-    ) -> Result<(String, Vec<String>), ComposeError> {
-        let mut text = self.text().unwrap_or_default();
-        if let Some(heading) = heading.filter(|_| !text.is_empty()) {
-            let expanded = text::expand(heading, value, self.room)?;
-            if !expanded.text.trim().is_empty() && !expanded.hollow {
-                text = format!("{}\n{text}", expanded.text.trim());
-            }
-            self.used.extend(expanded.used);
-        }
-        let mut variables: Vec<String> = Vec::new();
-        for name in self.used {
-            if !variables.contains(&name) {
-                variables.push(name);
-            }
-        }
-        Ok((text, variables))
-    }
 }

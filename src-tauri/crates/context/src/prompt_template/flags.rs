@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::variables::TemplateVariables;
+use crate::prompt_template::variables::TemplateVariables;
 
 /// A boolean property of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

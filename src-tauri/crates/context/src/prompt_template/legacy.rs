@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::load::{LoadError, slug};
 use super::schema::{SCHEMA, VERSION};
-use super::variables;
+use crate::prompt_template::variables;
 
 /// The `schema` of the structured form that ours is based on.
 pub(super) const STRUCTURED: &str = "olio.llm.promptTemplate";
@@ -145,7 +145,9 @@ pub(super) fn flat(value: Value, notes: &mut Vec<String>) -> Result<Value, LoadE
         .and_then(Value::as_str)
         .unwrap_or("Imported prompt")
         .to_owned();
-    let (mut sections, mut variables, mut memories) = (Vec::new(), Vec::new(), Vec::new());
+    let mut sections = Vec::new();
+    let mut variables = Vec::new();
+    let mut memories = Vec::new();
     for (field, content) in &template {
         match (field.as_str(), texts(content)) {
             ("schema" | "name" | "description", _) => {}

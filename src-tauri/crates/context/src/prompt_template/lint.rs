@@ -6,11 +6,11 @@ use super::check::Problem;
 use super::condition::{self, Operand};
 use super::flags::Flag;
 use super::recalls;
-use super::resolve::{ResolvedSection, ResolvedTemplate};
+use super::resolved::{ResolvedSection, ResolvedTemplate};
 use super::schema::{PromptTemplate, Section, SectionKind, TemplateKind, TemplateLine};
 use super::text::{self, TemplatePiece};
-use super::variables;
 use crate::macros::{unknown_macros, volatile_macros};
+use crate::prompt_template::variables;
 
 /// Warns about the own content of `template`, not about inherited content. `resolved` is the
 /// template merged with its parents.
@@ -70,7 +70,7 @@ impl Lints<'_> {
             .collect();
         let names: BTreeSet<String> = texts.iter().flat_map(|text| self.names(text)).collect();
         self.variables(merged, &names);
-        self.words(merged, &lines().map(TemplateLine::text).collect::<Vec<_>>());
+        self.check_texts(merged, &lines().map(TemplateLine::text).collect::<Vec<_>>());
         self.conditions(merged, &conditions);
         self.macros(merged, &texts);
     }
@@ -120,15 +120,16 @@ impl Lints<'_> {
             .iter()
             .filter(|name| recalls::VARIABLES.contains(&name.as_str()))
         {
-            let message = match name.starts_with("memory.") {
-                true => format!(
+            let message = if name.starts_with("memory.") {
+                format!(
                     "`${{{name}}}` is always empty in the head, because memories change from turn to turn; \
                      use it in a section of the kind `memory`"
-                ),
-                false => format!(
+                )
+            } else {
+                format!(
                     "`${{{name}}}` is always empty in the head, because it changes from turn to turn; \
                      use it in a section with the placement `context`"
-                ),
+                )
             };
             self.found
                 .push(Problem::warning(Some(&section.name), Some(name), message));
@@ -163,7 +164,7 @@ impl Lints<'_> {
 
     /// Memories and documents are lists in the context block: only the heading of their section is
     /// sent unchanged.
-    fn words(&mut self, section: &ResolvedSection, texts: &[&str]) {
+    fn check_texts(&mut self, section: &ResolvedSection, texts: &[&str]) {
         let says = |text: &&str| {
             let mut pieces = text::pieces(text).into_iter().flatten();
             pieces.any(

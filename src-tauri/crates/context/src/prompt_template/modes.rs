@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::text;
-use super::variables::TemplateVariables;
+use crate::prompt_template::variables::TemplateVariables;
 
 /// Maximum size in bytes of the file, and of a mode's text after variable substitution.
 const MAX_BYTES: usize = 1 << 20;

@@ -1,6 +1,6 @@
 //! Decides which memories, documents and lore a template includes; they are sent as blocks.
 
-use super::resolve::ResolvedSection;
+use super::resolved::ResolvedSection;
 use super::schema::{SectionKind, SectionPlacement};
 use crate::frame::BlockKind;
 use crate::wording;

@@ -1,8 +1,8 @@
 //! Reference of all variables and flags, for completion in the editor and for
 //! `presets/prompts/VARIABLES.md`.
 
-use super::catalogue::{CATALOGUE, GROUPS, ValueSource};
 use super::flags::Flag;
+use crate::prompt_template::variables::catalogue::{CATALOGUE, GROUPS, ValueSource};
 
 /// Documentation of a variable for template authors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct FlagDoc {
 
 /// Every variable, group by group.
 pub fn reference() -> Vec<VariableDoc> {
-    let doc = |definition: &super::catalogue::Definition| VariableDoc {
+    let doc = |definition: &crate::prompt_template::variables::catalogue::Definition| VariableDoc {
         name: definition.name,
         group: definition.group,
         description: definition.description,
@@ -53,7 +53,7 @@ pub fn reference() -> Vec<VariableDoc> {
             ValueSource::Derived { inputs, .. } => VariableSource::MadeOf(inputs),
         },
     };
-    let named = |definition: &&super::catalogue::Definition| {
+    let named = |definition: &&crate::prompt_template::variables::catalogue::Definition| {
         !matches!(definition.made, ValueSource::Retired)
     };
     CATALOGUE.iter().filter(named).map(doc).collect()

@@ -1,6 +1,6 @@
 //! Parses `${variables}` in template texts.
 
-use super::compose::ComposeError;
+use super::compose_error::ComposeError;
 
 /// A part of a template text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,9 +100,10 @@ pub(super) fn expand<'v>(
         match piece {
             TemplatePiece::Text("") => {}
             TemplatePiece::Text(text) => {
-                let rest = match std::mem::take(&mut closes) {
-                    true => without_parentheses(&mut expanded.text, &mut holes, text),
-                    false => text,
+                let rest = if std::mem::take(&mut closes) {
+                    without_parentheses(&mut expanded.text, &mut holes, text)
+                } else {
+                    text
                 };
                 expanded.text.push_str(rest);
             }
@@ -159,7 +160,8 @@ fn without_sentences(text: &str, holes: &[usize]) -> String {
         .copied()
         .partition(|at| stands_apart(text, *at));
     let mut kept = String::with_capacity(text.len());
-    let (mut from, mut lower) = (0, 0);
+    let mut from = 0;
+    let mut lower = 0;
     while from < text.len() {
         let sentence = sentence(text, from);
         let last = sentence.next == text.len();
@@ -187,7 +189,8 @@ fn without_sentences(text: &str, holes: &[usize]) -> String {
 /// Whether the variable at this offset was a sentence of its own: one ends before it, and another
 /// begins behind it.
 fn stands_apart(text: &str, at: usize) -> bool {
-    let (before, after) = (&text[..at], &text[at..]);
+    let before = &text[..at];
+    let after = &text[at..];
     let ended = before
         .trim_end()
         .trim_end_matches(CLOSING)

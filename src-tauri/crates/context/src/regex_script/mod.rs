@@ -17,4 +17,4 @@ mod set;
 mod tests;
 
 pub use budget::ScriptBudget;
-pub use set::{Applied, Channel, CompiledScripts, Failure, Occasion, ScriptError, ScriptRun};
+pub use set::{Applied, Channel, CompiledScripts, Failure, ScriptContext, ScriptError, ScriptRun};

@@ -53,9 +53,45 @@ enum RegexEngine {
 }
 
 /// A text prepared for a pattern.
-pub(super) struct Seen<'t> {
+pub(super) struct SearchedText<'t> {
     text: &'t str,
     units: Option<Units>,
+}
+
+fn invalid(error: &dyn std::fmt::Display) -> ScriptError {
+    ScriptError::Invalid(error.to_string())
+}
+
+fn flags(letters: &str) -> RegexFlags {
+    let has = |flag| letters.contains(flag);
+    RegexFlags {
+        ignore_case: has('i'),
+        multi_line: has('m'),
+        dot_all: has('s'),
+        unicode: has('u') || has('v'),
+    }
+}
+
+fn linear_engine(pattern: &str) -> Result<RegexEngine, ScriptError> {
+    let regex = regex::RegexBuilder::new(pattern)
+        .size_limit(MAX_COMPILED)
+        .dfa_size_limit(MAX_CACHE)
+        .build();
+    regex
+        .map(RegexEngine::Linear)
+        .map_err(|error| invalid(&error))
+}
+
+fn backtracking_engine(pattern: &str) -> Result<RegexEngine, ScriptError> {
+    let regex = fancy_regex::RegexBuilder::new(pattern)
+        .backtrack_limit(MAX_STEPS)
+        .delegate_size_limit(MAX_COMPILED)
+        .delegate_dfa_size_limit(MAX_CACHE)
+        .max_prog_size(MAX_COMPILED / 16)
+        .build();
+    regex
+        .map(RegexEngine::Backtracking)
+        .map_err(|error| invalid(&error))
 }
 
 /// The ranges of a match and its groups.
@@ -67,14 +103,7 @@ impl Pattern {
             return Err(ScriptError::PatternTooLong);
         }
         let (pattern, letters) = parts(written);
-        let has = |flag| letters.contains(flag);
-        let flags = RegexFlags {
-            ignore_case: has('i'),
-            multi_line: has('m'),
-            dot_all: has('s'),
-            unicode: has('u') || has('v'),
-        };
-        let invalid = |error: &dyn std::fmt::Display| ScriptError::Invalid(error.to_string());
+        let flags = flags(letters);
         let translate =
             |dialect| js_regex::translate(pattern, flags, dialect).map_err(|flaw| invalid(&flaw));
         let linear = translate(Dialect::Linear)?;
@@ -83,29 +112,16 @@ impl Pattern {
         }
         let with = |engine| Self {
             engine,
-            global: has('g'),
-            sticky: has('y'),
+            global: letters.contains('g'),
+            sticky: letters.contains('y'),
             names: linear.names.clone(),
             units: !flags.unicode,
         };
         if !linear.needs_backtracking {
-            let mut builder = regex::RegexBuilder::new(&linear.pattern);
-            let regex = builder
-                .size_limit(MAX_COMPILED)
-                .dfa_size_limit(MAX_CACHE)
-                .build();
-            return Ok(with(RegexEngine::Linear(
-                regex.map_err(|error| invalid(&error))?,
-            )));
+            return Ok(with(linear_engine(&linear.pattern)?));
         }
-        let mut builder = fancy_regex::RegexBuilder::new(&translate(Dialect::Exact)?.pattern);
-        builder
-            .backtrack_limit(MAX_STEPS)
-            .delegate_size_limit(MAX_COMPILED)
-            .delegate_dfa_size_limit(MAX_CACHE)
-            .max_prog_size(MAX_COMPILED / 16);
-        let regex = builder.build().map_err(|error| invalid(&error))?;
-        Ok(with(RegexEngine::Backtracking(regex)))
+        let exact = translate(Dialect::Exact)?;
+        Ok(with(backtracking_engine(&exact.pattern)?))
     }
 
     pub(super) fn takes(&self, text: &str) -> bool {
@@ -117,8 +133,8 @@ impl Pattern {
     }
 
     /// Prepares `text` for repeated searches.
-    pub(super) fn read<'t>(&self, text: &'t str) -> Seen<'t> {
-        Seen {
+    pub(super) fn read<'t>(&self, text: &'t str) -> SearchedText<'t> {
+        SearchedText {
             text,
             units: if self.units { Units::of(text) } else { None },
         }
@@ -127,7 +143,7 @@ impl Pattern {
     /// The first match at or after offset `at`, as ranges of the original text.
     pub(super) fn find(
         &self,
-        seen: &Seen<'_>,
+        seen: &SearchedText<'_>,
         at: usize,
         budget: &mut ScriptBudget<'_>,
     ) -> Result<Option<PatternMatch>, ScriptError> {

@@ -3,7 +3,8 @@
 use super::budget::ScriptBudget;
 use super::pattern::PatternMatch;
 use super::set::{CompiledScript, ScriptError};
-use crate::macros::{MacroMatch, MacroScope, MacroState, Replacement};
+use crate::macros::MacroMatch;
+use crate::macros::{MacroScope, MacroState, Replacement};
 
 /// Maximum number of matches of one script in one text.
 const MAX_HITS: usize = 10_000;
@@ -26,7 +27,9 @@ pub(super) fn replace(
     }
     let replacement = Replacement::new(script.replacement());
     let mut changed = String::new();
-    let (mut copied, mut at, mut hits) = (0, 0, 0);
+    let mut copied = 0;
+    let mut at = 0;
+    let mut hits = 0;
     budget.spend(text.len())?;
     let seen = pattern.read(text);
     while let Some(found) = pattern.find(&seen, at, budget)? {

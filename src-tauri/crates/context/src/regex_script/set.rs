@@ -26,7 +26,7 @@ pub enum Channel {
 
 /// The kind of text that scripts run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Occasion {
+pub struct ScriptContext {
     pub placement: ScriptTarget,
     pub channel: Channel,
     /// Number of messages from the end, where the last one is 0; `None` if the text is not a
@@ -161,14 +161,14 @@ impl CompiledScripts {
     }
 
     /// True if any script applies to such a text.
-    pub fn concerns(&self, occasion: &Occasion) -> bool {
+    pub fn concerns(&self, occasion: &ScriptContext) -> bool {
         self.scripts.iter().any(|script| script.meets(occasion))
     }
 
     /// True if the same scripts apply on both occasions.
-    pub fn alike(&self, one: &Occasion, other: &Occasion) -> bool {
+    pub fn alike(&self, one: &ScriptContext, other: &ScriptContext) -> bool {
         let differ_in_depth = || {
-            *one == Occasion {
+            *one == ScriptContext {
                 depth: one.depth,
                 ..*other
             }
@@ -184,7 +184,7 @@ impl CompiledScripts {
     /// Identifies the effect of this set on such a text: equal fingerprints and equal texts give
     /// equal results, also in later runs of the app. `None` if macros make it depend on more, such
     /// as the time or a variable.
-    pub fn fingerprint(&self, occasion: &Occasion) -> Option<u64> {
+    pub fn fingerprint(&self, occasion: &ScriptContext) -> Option<u64> {
         let mut scripts = self.scripts.iter().filter(|script| script.meets(occasion));
         scripts.try_fold(0xCBF2_9CE4_8422_2325, |mixed: u64, script| {
             let next = (mixed ^ script.digest).wrapping_mul(0x0000_0100_0000_01B3);
@@ -197,7 +197,7 @@ impl CompiledScripts {
     pub fn apply<'t>(
         &self,
         text: &'t str,
-        occasion: &Occasion,
+        occasion: &ScriptContext,
         scope: &MacroScope<'_>,
         state: &mut MacroState,
         budget: &mut ScriptBudget<'_>,
@@ -281,8 +281,8 @@ impl CompiledScript {
         &self.source.replace_string
     }
 
-    fn meets(&self, occasion: &Occasion) -> bool {
-        let Occasion {
+    fn meets(&self, occasion: &ScriptContext) -> bool {
+        let ScriptContext {
             placement,
             channel,
             depth,
@@ -300,7 +300,8 @@ impl CompiledScript {
     }
 
     fn is_for(&self, channel: Channel, placement: ScriptTarget) -> bool {
-        let (display, prompt) = (self.source.changes_display(), self.source.changes_prompt());
+        let display = self.source.changes_display();
+        let prompt = self.source.changes_prompt();
         match channel {
             Channel::Stored => !display && !prompt,
             Channel::Display => display,

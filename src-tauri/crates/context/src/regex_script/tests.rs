@@ -23,14 +23,14 @@ fn scope() -> MacroScope<'static> {
     }
 }
 
-const SAID: Occasion = Occasion {
+const SAID: ScriptContext = ScriptContext {
     placement: ScriptTarget::AiOutput,
     channel: Channel::Stored,
     depth: None,
     edited: false,
 };
 
-fn run<'t>(scripts: &[RegexScript], text: &'t str, occasion: Occasion) -> Applied<'t> {
+fn run<'t>(scripts: &[RegexScript], text: &'t str, occasion: ScriptContext) -> Applied<'t> {
     let set = CompiledScripts::new(scripts, &scope(), &MacroState::default());
     assert_eq!(set.failed(), []);
     set.apply(
@@ -305,7 +305,7 @@ fn display_and_prompt_scripts_spare_stored_text() {
         run(
             &scripts,
             "stored shown sent both",
-            Occasion { channel, ..SAID },
+            ScriptContext { channel, ..SAID },
         )
         .text
         .into_owned()
@@ -328,7 +328,7 @@ fn stored_text_obeys_depth() {
     assert!(!on(&deep, SAID), "a new message has depth 0");
     assert!(!on(
         &deep,
-        Occasion {
+        ScriptContext {
             edited: true,
             depth: Some(3),
             ..SAID
@@ -336,7 +336,7 @@ fn stored_text_obeys_depth() {
     ));
     assert!(on(
         &deep,
-        Occasion {
+        ScriptContext {
             edited: true,
             depth: Some(4),
             ..SAID
@@ -352,7 +352,7 @@ fn stored_text_obeys_depth() {
         on(&new, SAID)
             && !on(
                 &new,
-                Occasion {
+                ScriptContext {
                     edited: true,
                     depth: Some(1),
                     ..SAID
@@ -373,13 +373,13 @@ fn placement_edit_and_depth_select_scripts() {
     assert!(!on(&lore, SAID));
     assert!(on(
         &lore,
-        Occasion {
+        ScriptContext {
             placement: ScriptTarget::Lorebook,
             channel: Channel::Prompt,
             ..SAID
         }
     ));
-    let edited = Occasion {
+    let edited = ScriptContext {
         edited: true,
         ..SAID
     };
@@ -400,7 +400,7 @@ fn placement_edit_and_depth_select_scripts() {
     let at = |depth| {
         on(
             &deep,
-            Occasion {
+            ScriptContext {
                 channel: Channel::Prompt,
                 depth,
                 ..SAID
@@ -418,14 +418,14 @@ fn placement_edit_and_depth_select_scripts() {
     };
     assert!(on(
         &unlimited,
-        Occasion {
+        ScriptContext {
             channel: Channel::Prompt,
             depth: Some(9),
             ..SAID
         }
     ));
     let set = CompiledScripts::new(&[deep], &scope(), &MacroState::default());
-    let sent = |depth| Occasion {
+    let sent = |depth| ScriptContext {
         channel: Channel::Prompt,
         depth: Some(depth),
         ..SAID
@@ -455,7 +455,7 @@ fn fingerprint_changes_with_the_result() {
         set(&[a, script("/c/", "{{roll:6}}")]).fingerprint(&SAID),
         None
     );
-    assert!(!set(&[b]).concerns(&Occasion {
+    assert!(!set(&[b]).concerns(&ScriptContext {
         channel: Channel::Display,
         ..SAID
     }));

@@ -31,9 +31,10 @@ pub fn grammar(syntax: &CallSyntax, tools: &FrameTools) -> String {
     } else {
         "call (\"\\n\" call)*"
     };
-    let mut text = match tools.choice.is_forced() {
-        true => format!("root ::= {calls}\n"),
-        false => format!("root ::= {calls} | text\n"),
+    let mut text = if tools.choice.is_forced() {
+        format!("root ::= {calls}\n")
+    } else {
+        format!("root ::= {calls} | text\n")
     };
     let may_call = |tool: &&ToolDefinition| !matches!(&tools.choice, ToolChoice::Named(name) if *name != tool.name);
     let definitions: Vec<&ToolDefinition> = tools.definitions.iter().filter(may_call).collect();
@@ -157,15 +158,14 @@ fn object(schema: &Value, depth: usize) -> String {
             .map(|pair| format!(" (ws \",\" ws {pair})?"))
             .collect()
     };
-    let inside = match must.is_empty() {
-        false => format!("{}{}", must.join(" ws \",\" ws "), tail(0)),
-        true => {
-            let ways = may
-                .iter()
-                .enumerate()
-                .map(|(index, pair)| format!("{pair}{}", tail(index + 1)));
-            format!("({})?", ways.collect::<Vec<_>>().join(" | "))
-        }
+    let inside = if must.is_empty() {
+        let ways = may
+            .iter()
+            .enumerate()
+            .map(|(index, pair)| format!("{pair}{}", tail(index + 1)));
+        format!("({})?", ways.collect::<Vec<_>>().join(" | "))
+    } else {
+        format!("{}{}", must.join(" ws \",\" ws "), tail(0))
     };
     format!("\"{{\" ws {inside} ws \"}}\"")
 }

@@ -104,9 +104,10 @@ impl ReplyCalls {
 /// Reads the calls of `text`. A part that is no call becomes a call with malformed arguments, so
 /// that the model learns of its mistake.
 fn parse(text: &str, marker: &str) -> Vec<ToolCall> {
-    let parts: Vec<&str> = match marker.is_empty() {
-        true => vec![text],
-        false => text.split(marker).skip(1).collect(),
+    let parts: Vec<&str> = if marker.is_empty() {
+        vec![text]
+    } else {
+        text.split(marker).skip(1).collect()
     };
     let mut calls = Vec::new();
     for part in parts {

@@ -555,7 +555,7 @@ fn check(frame: &Frame, sent: &Assembled) {
         let Source::Message { id, .. } = &block.source else {
             panic!("{block:?}")
         };
-        assert!(repeated.insert(*id), "{} twice", block.source.words());
+        assert!(repeated.insert(*id), "{} twice", block.source.description());
     }
     // Only memories of this turn, not those in frozen blocks.
     for block in kept(sent).filter(|block| block.score.is_some() && block.zone == Zone::Input) {

@@ -163,13 +163,13 @@ pub(crate) fn plan(assembled: &Assembled) -> String {
         let sign = if planned.dropped.is_none() { '+' } else { '-' };
         let why = planned
             .dropped
-            .map(|why| format!(", {}", why.words()))
+            .map(|why| format!(", {}", why.description()))
             .unwrap_or_default();
         format!(
             "{sign} {:3} {} of {}{why}\n",
             planned.tokens,
             planned.kind.as_str(),
-            planned.source.words()
+            planned.source.description()
         )
     };
     assembled.blocks.iter().map(row).collect()

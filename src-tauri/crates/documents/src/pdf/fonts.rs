@@ -130,7 +130,8 @@ fn composite_widths(file: &Document, font: &Dictionary) -> Option<(HashMap<u32, 
     let descendant = array(file, font, b"DescendantFonts")?.first()?;
     let descendant = file.dereference(descendant).ok()?.1.as_dict().ok()?;
     let otherwise = descendant.get(b"DW").ok().and_then(number).unwrap_or(WIDE);
-    let (mut widths, mut left) = (HashMap::new(), CODES);
+    let mut widths = HashMap::new();
+    let mut left = CODES;
     let mut rest = array(file, descendant, b"W")
         .map(Vec::as_slice)
         .unwrap_or_default();

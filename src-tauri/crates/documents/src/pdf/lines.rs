@@ -34,7 +34,8 @@ struct TextState {
 
 impl Default for TextState {
     fn default() -> Self {
-        let (letter_space, word_space) = (0.0, 0.0);
+        let letter_space = 0.0;
+        let word_space = 0.0;
         Self {
             page: UNMOVED,
             font: Rc::new([]),
@@ -178,7 +179,8 @@ impl Lines {
         let [a, b, c, d, e, f] = times(self.letter.0, self.state.page);
         // Coordinates along the line and across it, however the page is rotated.
         let along = (a * a + b * b).sqrt().max(f32::MIN_POSITIVE);
-        let (x, y) = ((e * a + f * b) / along, (f * a - e * b) / along);
+        let x = (e * a + f * b) / along;
+        let y = (f * a - e * b) / along;
         (x, y, (c * c + d * d).sqrt() * self.state.size.abs())
     }
 
@@ -190,7 +192,8 @@ impl Lines {
             return;
         };
         let size = size.max(last_size).max(f32::MIN_POSITIVE);
-        let (right, down) = ((x - last_x) / size, (last_y - y).abs() / size);
+        let right = (x - last_x) / size;
+        let down = (last_y - y).abs() / size;
         if down > PARAGRAPH {
             self.end_paragraph();
         } else if down > LINE {
@@ -217,10 +220,10 @@ fn joined(text: &str) -> String {
         let parted = joined
             .strip_suffix('-')
             .is_some_and(|before| before.ends_with(char::is_alphabetic));
-        match parted && line.starts_with(char::is_lowercase) {
-            true => joined.truncate(joined.len() - 1),
-            false if joined.is_empty() => {}
-            false => joined.push(' '),
+        if parted && line.starts_with(char::is_lowercase) {
+            joined.truncate(joined.len() - 1);
+        } else if !joined.is_empty() {
+            joined.push(' ');
         }
         joined.push_str(line);
     }
@@ -229,7 +232,8 @@ fn joined(text: &str) -> String {
 
 /// The matrix that applies `first` and then `second`.
 fn times(first: Matrix, second: Matrix) -> Matrix {
-    let ([a, b, c, d, e, f], [g, h, i, j, k, l]) = (first, second);
+    let [a, b, c, d, e, f] = first;
+    let [g, h, i, j, k, l] = second;
     [
         a * g + b * i,
         a * h + b * j,

@@ -4,9 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::card::Parts;
 use super::scenario::Scenario;
-use super::{objects, text};
 use crate::archive::Archive;
-use crate::card::{CARD, Card, CardError, MAX_JSON, Warning, parse};
+use crate::backyard::json::{objects, text};
+use crate::card::{CARD, CardError, Warning, parse};
+use crate::card::{Card, MAX_JSON};
 
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// Maximum number of scenarios of a character.
@@ -32,7 +33,9 @@ pub(crate) fn card(mut archive: Archive<'_>) -> Result<(Card, Vec<Warning>), Car
         .unwrap_or_default()
         .into();
     parts.assets = pictures(&archive, &character, &folder);
-    let (mut warnings, mut kept, mut size) = (Vec::new(), Vec::new(), 0);
+    let mut warnings = Vec::new();
+    let mut kept = Vec::new();
+    let mut size = 0;
     for path in scenario_paths(&manifest) {
         let scenario = match document(&mut archive, &path) {
             Ok(scenario) => scenario,

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::scenario::{BackyardSampling, Scenario};
-use super::{macros, objects, text};
-use crate::card::{Card, CardError, Warning, parse};
+use crate::backyard::json::{macros, objects, text};
+use crate::card::Card;
+use crate::card::{CardError, Warning, parse};
 
 /// The parts of a card while it is built.
 #[derive(Default)]
@@ -74,7 +75,8 @@ impl Parts {
     }
 
     fn named(full: &str, short: &str) -> Self {
-        let (full, short) = (full.trim(), short.trim());
+        let full = full.trim();
+        let short = short.trim();
         let name = if full.is_empty() { short } else { full };
         let nickname = if short == name { "" } else { short };
         Self {

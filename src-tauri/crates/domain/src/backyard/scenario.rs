@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{macros, objects, text};
+use crate::backyard::json::{macros, objects, text};
 use crate::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 
 /// Maximum number of messages of a scenario.

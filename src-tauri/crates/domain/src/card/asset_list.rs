@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::assets::{AssetLocation, MAX_PICTURE};
-use super::{Card, CardError, charx, png};
+use super::{CardError, charx, png};
+use crate::card::data::Card;
 
 /// Maximum number of pictures that are offered to a model.
 const MAX_PICTURE_NAMES: usize = 60;

@@ -7,7 +7,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use super::{Card, CardError, charx, exif, png};
+use super::{CardError, charx, exif, png};
+use crate::card::data::Card;
 
 /// Maximum size of a picture taken from a card's file, in bytes.
 pub(super) const MAX_PICTURE: u64 = 32 << 20;

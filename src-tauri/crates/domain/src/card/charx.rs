@@ -13,9 +13,10 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::assets::{AssetLocation, MAX_PICTURE};
-use super::{Card, CardError, MAX_JSON, Warning, parse, png};
+use super::{CardError, Warning, parse, png};
 use crate::archive::{self, Archive, ArchiveError, MAX_ARCHIVE, MAX_MEMBERS};
 use crate::backyard;
+use crate::card::data::{Card, MAX_JSON};
 
 /// Name of the member that contains the card.
 pub(crate) const CARD: &str = "card.json";
@@ -127,7 +128,8 @@ impl Card {
         picture: Option<&[u8]>,
         files: Vec<(String, Vec<u8>)>,
     ) -> Result<Vec<u8>, CardError> {
-        let (mut card, mut new) = (self.clone(), Vec::new());
+        let mut card = self.clone();
+        let mut new = Vec::new();
         let mut archive = None;
         match source {
             Some(bytes) if may_be(bytes) => archive = Some(open(bytes)?),
@@ -142,8 +144,10 @@ impl Card {
             .collect();
         new.extend(files.into_iter().filter(|(path, _)| listed.contains(path)));
         if let Some(picture) = picture {
-            let known = |path: &str| archive.as_ref().is_some_and(|archive| archive.has(path));
-            let taken = |path: &str| known(path) || new.iter().any(|(name, _)| name == path);
+            let taken = |path: &str| {
+                archive.as_ref().is_some_and(|archive| archive.has(path))
+                    || new.iter().any(|(name, _)| name == path)
+            };
             let path = free(ICON, "png", taken);
             replaced = card.replace_icon(&path);
             new.push((path, png::without_texts(picture)?));
@@ -159,10 +163,14 @@ impl Card {
         let whole = archive.as_ref().is_some_and(|archive| archive.has(CARD));
         let paths = card.embedded_paths();
         let anew: HashSet<&str> = new.iter().map(|(path, _)| path.as_str()).collect();
-        let comes_along = |name: &str| match whole {
-            _ if anew.contains(name) => false,
-            true => name != CARD && Some(name) != replaced.as_deref(),
-            false => paths.contains(name),
+        let comes_along = |name: &str| {
+            if anew.contains(name) {
+                false
+            } else if whole {
+                name != CARD && Some(name) != replaced.as_deref()
+            } else {
+                paths.contains(name)
+            }
         };
         let written = write(&json, archive, comes_along, &new)?;
         if written.len() > MAX_ARCHIVE {
@@ -178,7 +186,9 @@ impl Card {
     /// Converts the assets of a PNG to archive members and updates their paths in the card. Drops
     /// those beyond the member limit.
     fn take_texts(&mut self, png: &[u8]) -> Result<Vec<(String, Vec<u8>)>, CardError> {
-        let (mut moved, mut taken, mut members) = (HashMap::new(), HashSet::new(), Vec::new());
+        let mut moved = HashMap::new();
+        let mut taken = HashSet::new();
+        let mut members = Vec::new();
         let endings = self.endings();
         for (old, bytes) in png::assets(png)?.into_iter().take(MAX_MEMBERS - 2) {
             let ending = endings.get(&old).map_or("bin", String::as_str);

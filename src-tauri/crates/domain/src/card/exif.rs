@@ -51,7 +51,7 @@ pub(super) fn in_block(block: &[u8]) -> Result<Option<Vec<u8>>, CardError> {
 
 /// Returns the user comment without its character code and trailing zero bytes.
 fn comment(block: &[u8]) -> Option<&[u8]> {
-    let block = Block::open(block)?;
+    let block = ExifBlock::open(block)?;
     let first = block.number(4, 4)?;
     let second = block
         .entry(first, EXIF_DIRECTORY)
@@ -59,7 +59,8 @@ fn comment(block: &[u8]) -> Option<&[u8]> {
     let entry = second
         .and_then(|part| block.entry(part, COMMENT))
         .or_else(|| block.entry(first, COMMENT))?;
-    let (length, at) = (block.number(entry + 4, 4)?, block.number(entry + 8, 4)?);
+    let length = block.number(entry + 4, 4)?;
+    let at = block.number(entry + 8, 4)?;
     let comment = block
         .bytes
         .get(at..at.checked_add(length)?)?
@@ -69,12 +70,12 @@ fn comment(block: &[u8]) -> Option<&[u8]> {
 }
 
 /// A TIFF block: integers in either byte order, and directories of entries.
-struct Block<'a> {
+struct ExifBlock<'a> {
     bytes: &'a [u8],
     little: bool,
 }
 
-impl<'a> Block<'a> {
+impl<'a> ExifBlock<'a> {
     fn open(bytes: &'a [u8]) -> Option<Self> {
         let little = match bytes.get(..4)? {
             b"II*\0" => true,

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{Card, CardError, CardVersion, MAX_NAME, parse};
+use super::{CardError, parse};
 use crate::Timestamp;
+use crate::card::data::{Card, CardVersion, MAX_NAME};
 
 /// JSON type that the specification requires for a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

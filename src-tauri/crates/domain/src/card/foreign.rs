@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use super::Warning;
 use crate::lorebook::Book;
 
-type Fields = Map<String, Value>;
+type CardFields = Map<String, Value>;
 
 /// Converts a character of a known app to a card and returns any other object unchanged.
-pub(super) fn to_card(root: Fields, warnings: &mut Vec<Warning>) -> Fields {
+pub(super) fn to_card(root: CardFields, warnings: &mut Vec<Warning>) -> CardFields {
     if root.contains_key("spec") || root.contains_key("data") {
         return root;
     }
@@ -31,15 +31,15 @@ pub(super) fn to_card(root: Fields, warnings: &mut Vec<Warning>) -> Fields {
 /// Moves fields from the source to the card data. `source` finally holds the fields without a
 /// counterpart.
 struct Converting {
-    source: Fields,
-    data: Fields,
+    source: CardFields,
+    data: CardFields,
 }
 
 impl Converting {
-    fn of(source: Fields) -> Self {
+    fn of(source: CardFields) -> Self {
         Self {
             source,
-            data: Fields::new(),
+            data: CardFields::new(),
         }
     }
 
@@ -81,10 +81,10 @@ impl Converting {
         self.source.shift_remove("avatar");
     }
 
-    fn into_card(mut self, program: &str) -> Fields {
+    fn into_card(mut self, program: &str) -> CardFields {
         let extensions = self.data.entry("extensions").or_insert(Value::Null);
         if !extensions.is_object() {
-            *extensions = Value::Object(Fields::new());
+            *extensions = Value::Object(CardFields::new());
         }
         extensions[program] = Value::Object(self.source);
         let root = [
@@ -98,7 +98,7 @@ impl Converting {
     }
 }
 
-fn is_agnai(root: &Fields) -> bool {
+fn is_agnai(root: &CardFields) -> bool {
     let says_so = root.get("kind").and_then(Value::as_str) == Some("character");
     let persona = root
         .get("persona")
@@ -111,7 +111,7 @@ fn is_agnai(root: &Fields) -> bool {
 }
 
 /// Agnai's description is a note for users. The persona describes the character.
-fn agnai(root: Fields) -> Fields {
+fn agnai(root: CardFields) -> CardFields {
     let mut card = Converting::of(root);
     card.take("name", &["name"]);
     let persona = card
@@ -141,11 +141,19 @@ fn agnai(root: Fields) -> Fields {
         );
         card.source.shift_remove("characterBook");
     }
-    if let Some(insert) = card
-        .source
-        .get("insert")
-        .filter(|insert| insert["prompt"].as_str().is_some_and(|it| !it.is_empty()))
-    {
+    put_depth_prompt(&mut card);
+    card.take_picture();
+    card.into_card("agnai")
+}
+
+fn put_depth_prompt(card: &mut Converting) {
+    let insert = card.source.get("insert");
+    let has_prompt = |insert: &&Value| {
+        insert["prompt"]
+            .as_str()
+            .is_some_and(|text| !text.is_empty())
+    };
+    if let Some(insert) = insert.filter(has_prompt) {
         let depth =
             json!({ "prompt": insert["prompt"], "depth": insert["depth"], "role": "system" });
         let extensions = card.data.entry("extensions").or_insert_with(|| json!({}));
@@ -153,8 +161,6 @@ fn agnai(root: Fields) -> Fields {
             extensions["depth_prompt"] = depth;
         }
     }
-    card.take_picture();
-    card.into_card("agnai")
 }
 
 /// Sets the kind of an embedded lorebook, because some characters omit it.
@@ -178,11 +184,12 @@ fn persona_text(persona: &Value) -> String {
             .join(", "),
         other => other.as_str().unwrap_or_default().to_owned(),
     };
-    let line = |(name, value): (&String, &Value)| match is_text
-        || attributes.len() == 1 && name == "text"
-    {
-        true => texts(value),
-        false => format!("{name}: {}", texts(value)),
+    let line = |(name, value): (&String, &Value)| {
+        if is_text || attributes.len() == 1 && name == "text" {
+            texts(value)
+        } else {
+            format!("{name}: {}", texts(value))
+        }
     };
     attributes
         .iter()
@@ -192,7 +199,7 @@ fn persona_text(persona: &Value) -> String {
         .join("\n")
 }
 
-fn is_janitor(root: &Fields) -> bool {
+fn is_janitor(root: &CardFields) -> bool {
     let has = |field: &str| root.contains_key(field);
     (has("first_message") || has("first_messages"))
         && (has("example_dialogs") || has("personality"))
@@ -201,7 +208,7 @@ fn is_janitor(root: &Fields) -> bool {
 
 /// JanitorAI's description is the HTML page of the character. The personality describes the
 /// character.
-fn janitor(root: Fields) -> Fields {
+fn janitor(root: CardFields) -> CardFields {
     let mut card = Converting::of(root);
     card.take("name", &["name"]);
     card.take("nickname", &["chat_name"]);
@@ -234,7 +241,7 @@ fn janitor(root: Fields) -> Fields {
 
 /// Returns the character from the site's response, wrapped or not. `Err` returns any other object
 /// unchanged.
-fn character_ai(mut root: Fields) -> Result<Fields, Fields> {
+fn character_ai(mut root: CardFields) -> Result<CardFields, CardFields> {
     for place in ["character", "char"] {
         if root
             .get(place)
@@ -269,7 +276,7 @@ fn character_ai(mut root: Fields) -> Result<Fields, Fields> {
     Ok(card.into_card("character_ai"))
 }
 
-fn is_character_ai(root: &Fields) -> bool {
+fn is_character_ai(root: &CardFields) -> bool {
     let has = |field: &str| root.contains_key(field);
     let own = [
         "participant__name",

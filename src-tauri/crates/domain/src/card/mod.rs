@@ -7,6 +7,7 @@
 mod asset_list;
 mod assets;
 mod charx;
+mod data;
 mod error;
 mod exif;
 mod fields;
@@ -17,23 +18,17 @@ mod png;
 mod png_text;
 mod write;
 
-use serde_json::{Map, Value};
-
-use crate::lenient_json;
-
 pub use asset_list::{AssetPlace, CardAsset};
 pub use assets::picture;
 pub(crate) use charx::CARD;
 pub use error::{CardError, Warning};
 pub use parse::check_json;
 pub(crate) use png::novelai_lorebook;
+use serde_json::{Map, Value};
 
-/// Maximum size of a card file, in bytes.
-pub const MAX_FILE: usize = 64 << 20;
-/// Maximum size of a card's base64 text in a PNG, in bytes.
-pub const MAX_PNG_TEXT: usize = 32 << 20;
-/// Maximum size of a card's JSON, in bytes. As base64 it fits into [`MAX_PNG_TEXT`].
-pub const MAX_JSON: usize = crate::lenient_json::MAX_JSON;
+pub use self::data::{Card, CardVersion, MAX_FILE, MAX_JSON, MAX_NAME, MAX_PNG_TEXT};
+use crate::lenient_json;
+
 const _: () = assert!(
     MAX_JSON == MAX_PNG_TEXT / 4 * 3,
     "a card of the maximum JSON size must fit into a picture"
@@ -41,27 +36,6 @@ const _: () = assert!(
 /// Maximum total decompressed size of card texts that turn out to be unreadable. Further texts that
 /// would exceed it are skipped.
 const MAX_UNREADABLE: usize = 2 * MAX_PNG_TEXT;
-/// Maximum length of a character's name, in characters. Each name macro repeats it in the prompt.
-pub const MAX_NAME: usize = 300;
-
-/// The card format version that a card was read as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CardVersion {
-    V1,
-    V2,
-    V3,
-}
-
-/// A character card. It always has a non-blank name.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Card {
-    version: CardVersion,
-    /// The card fields, such as name and description, including unknown ones.
-    fields: Map<String, Value>,
-    /// For V2 and V3, the outer object of the file; its `data` is a placeholder for `fields`. Empty
-    /// for V1.
-    outer: Map<String, Value>,
-}
 
 impl Card {
     /// Creates an empty V3 card.
@@ -155,7 +129,8 @@ impl Card {
             reason: Box::new(reason.clone()),
         };
         let mut warnings: Vec<Warning> = damage.iter().map(damaged).collect();
-        let (mut first_error, mut unreadable) = (None, 0);
+        let mut first_error = None;
+        let mut unreadable = 0;
         for text in texts {
             let limit = text.unpacked_limit();
             if unreadable + limit > MAX_UNREADABLE {
@@ -243,26 +218,6 @@ impl Card {
     }
 }
 
-impl CardVersion {
-    /// Value of `spec`. V1 has none.
-    fn spec(self) -> &'static str {
-        match self {
-            Self::V1 => "",
-            Self::V2 => "chara_card_v2",
-            Self::V3 => "chara_card_v3",
-        }
-    }
-
-    /// Value of `spec_version`.
-    fn number(self) -> &'static str {
-        match self {
-            Self::V1 => "1.0",
-            Self::V2 => "2.0",
-            Self::V3 => "3.0",
-        }
-    }
-}
-
 /// Whether the file is an archive, or has one appended.
 pub(crate) fn may_be_archive(bytes: &[u8]) -> bool {
     charx::may_be(bytes)
@@ -273,9 +228,9 @@ pub fn is_whole_png(bytes: &[u8]) -> bool {
     png::is_png(bytes) && png::is_whole(bytes)
 }
 
-/// Identifies the format of a file that is not a card by its first bytes.
-fn looks_like(bytes: &[u8]) -> CardError {
-    let packed = match bytes {
+/// An archive of a kind that no card has.
+fn other_archive(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
         [b'R', b'a', b'r', b'!', 0x1a, 0x07, ..] => Some("a RAR archive"),
         [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => Some("a 7-Zip archive"),
         [0x1f, 0x8b, ..] => Some("a GZIP archive"),
@@ -284,8 +239,12 @@ fn looks_like(bytes: &[u8]) -> CardError {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("a Zstandard archive"),
         _ if bytes.get(257..262) == Some(b"ustar") => Some("a TAR archive"),
         _ => None,
-    };
-    if let Some(packed) = packed {
+    }
+}
+
+/// Identifies the format of a file that is not a card by its first bytes.
+fn looks_like(bytes: &[u8]) -> CardError {
+    if let Some(packed) = other_archive(bytes) {
         return CardError::PackedOtherwise { packed };
     }
     let looks_like = match bytes {

@@ -4,8 +4,9 @@
 use serde_json::{Map, Value};
 
 use super::fields::{self, FieldType};
-use super::{Card, CardError, CardVersion, MAX_JSON, MAX_NAME, Warning, flat, foreign};
+use super::{CardError, Warning, flat, foreign};
 use crate::backyard;
+use crate::card::data::{Card, CardVersion, MAX_JSON, MAX_NAME};
 use crate::lenient_json::{self, Repair};
 
 /// Card fields that other file types rarely have. A nameless card needs at least one of them.

@@ -7,12 +7,12 @@
 use std::collections::HashSet;
 
 use base64::Engine as _;
-use base64::engine::{
-    DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD,
-};
+use base64::engine::general_purpose::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::png_text::{InflatedText, PngText};
-use super::{CardError, MAX_FILE, MAX_JSON, MAX_PNG_TEXT, exif};
+use super::{CardError, exif};
+use crate::card::data::{MAX_FILE, MAX_JSON, MAX_PNG_TEXT};
 
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// A 64 MiB picture with the usual 8 KiB chunks has 8,192 chunks.
@@ -83,13 +83,16 @@ impl PngCardText<'_> {
                 sound,
             });
         }
-        let not_base64 = || match whole {
-            true => CardError::NotBase64 {
-                keyword: self.keyword.clone(),
-            },
-            false => CardError::NotUnpacked {
-                keyword: self.keyword.clone(),
-            },
+        let not_base64 = || {
+            if whole {
+                CardError::NotBase64 {
+                    keyword: self.keyword.clone(),
+                }
+            } else {
+                CardError::NotUnpacked {
+                    keyword: self.keyword.clone(),
+                }
+            }
         };
         match decoded(&bytes) {
             Some(json) if whole || !json.is_empty() => Ok(Decoded { json, sound }),

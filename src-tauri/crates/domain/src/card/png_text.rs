@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use flate2::read::ZlibDecoder;
 
-use super::MAX_PNG_TEXT;
+use crate::card::data::MAX_PNG_TEXT;
 
 /// Maximum length of a keyword. The PNG specification allows 79 bytes, but some writers exceed
 /// that.
@@ -57,11 +57,12 @@ impl<'a> PngText<'a> {
 
     /// Maximum size after decompression, in bytes; 0 if the text is not compressed.
     pub(super) fn unpacked_limit(&self) -> usize {
-        match self.packed {
-            true => RATIO_APPLIES_FROM
+        if self.packed {
+            RATIO_APPLIES_FROM
                 .max(self.data.len().saturating_mul(MAX_RATIO))
-                .min(MAX_PNG_TEXT),
-            false => 0,
+                .min(MAX_PNG_TEXT)
+        } else {
+            0
         }
     }
 
@@ -78,12 +79,13 @@ impl<'a> PngText<'a> {
             .take(limit as u64 + 1)
             .read_to_end(&mut bytes)
             .is_ok();
-        match bytes.len() > limit {
-            true => Err(TooLarge),
-            false => Ok(InflatedText {
+        if bytes.len() > limit {
+            Err(TooLarge)
+        } else {
+            Ok(InflatedText {
                 bytes: Cow::Owned(bytes),
                 whole,
-            }),
+            })
         }
     }
 }

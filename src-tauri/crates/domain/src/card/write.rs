@@ -5,7 +5,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{Card, CardError, CardVersion, fields, png};
+use super::{CardError, fields, png};
+use crate::card::data::{Card, CardVersion};
 
 /// Prepended to the creator's notes in the V2 copy of a V3 card.
 const COPY_NOTICE: &str = "This is a Character Card V3, shown here in the older form V2; some of its features are missing.";
@@ -37,7 +38,8 @@ impl Card {
 
     /// Returns the JSON root in the given version, with all fields that it requires.
     pub(super) fn upgraded_root(&self, version: CardVersion) -> Map<String, Value> {
-        let (mut fields, mut root) = (self.fields.clone(), self.outer.clone());
+        let mut fields = self.fields.clone();
+        let mut root = self.outer.clone();
         if self.version == CardVersion::V1 {
             (fields, root) = split_v1(fields);
         }

@@ -1,16 +1,19 @@
 //! Reads the conversations that ChatGPT, Claude and Gemini export, with their branches and the
 //! names of their pictures.
 
+mod chatgpt;
+mod claude;
+
 use serde_json::{Map, Value};
 
-use super::talk_tree::{Node, Talk, talk};
-use super::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
+use self::chatgpt::chatgpt;
+use self::claude::claude;
+use super::talk_tree::Talk;
+use crate::chat_file::model::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 
 /// Maximum number of conversations per file.
 const MAX_TALKS: usize = 5_000;
 const MAX_NAME: usize = 200;
-/// Claude's id of the message before the first.
-const CLAUDE_ROOT: &str = "00000000-0000-4000-8000-000000000000";
 /// Google's export begins each prompt with this word.
 const PROMPTED: &str = "Prompted ";
 
@@ -88,190 +91,6 @@ fn export(
     }
 }
 
-fn chatgpt(root: &Map<String, Value>) -> Option<Talk> {
-    let mapping = root.get("mapping")?.as_object()?;
-    let nodes = mapping.iter().map(|(id, node)| Node {
-        id: id.clone(),
-        parent: node
-            .get("parent")
-            .and_then(Value::as_str)
-            .map(str::to_owned),
-        said: node
-            .get("message")
-            .and_then(Value::as_object)
-            .and_then(chatgpt_said),
-    });
-    let current = root.get("current_node").and_then(Value::as_str);
-    talk(
-        cut(text(root, "title")),
-        seconds(root.get("create_time")),
-        nodes.collect(),
-        current,
-    )
-}
-
-fn chatgpt_said(message: &Map<String, Value>) -> Option<ChatFileMessage> {
-    let role = message.get("author")?.get("role")?.as_str()?;
-    let (content, about) = (
-        message.get("content")?.as_object()?,
-        message.get("metadata"),
-    );
-    let hidden = about.and_then(|about| about.get("is_visually_hidden_from_conversation"))
-        == Some(&Value::Bool(true));
-    // Messages to a tool are programs and searches.
-    let to_all = message
-        .get("recipient")
-        .and_then(Value::as_str)
-        .is_none_or(|recipient| recipient == "all");
-    if hidden || !to_all {
-        return None;
-    }
-    let by = match role {
-        "user" => ChatFileAuthor::User,
-        "assistant" | "tool" => ChatFileAuthor::Character,
-        _ => return None,
-    };
-    let parts = content
-        .get("parts")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    let (mut texts, mut pictures) = (Vec::new(), Vec::new());
-    for part in parts {
-        match part {
-            Value::String(words) => texts.push(words.as_str()),
-            part => match part.get("asset_pointer").and_then(Value::as_str) {
-                Some(pointer) => pictures.push(
-                    pointer
-                        .rsplit_once("://")
-                        .map_or(pointer, |(_, id)| id)
-                        .to_owned(),
-                ),
-                None => texts.extend(part.get("text").and_then(Value::as_str)),
-            },
-        }
-    }
-    if role == "tool" {
-        texts.clear();
-    }
-    texts.extend(
-        content
-            .get("text")
-            .and_then(Value::as_str)
-            .filter(|_| role != "tool"),
-    );
-    let thoughts = content
-        .get("thoughts")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    let thoughts: Vec<&str> = thoughts
-        .filter_map(|thought| thought.get("content")?.as_str())
-        .collect();
-    let version = MessageVersion {
-        text: joined(&texts),
-        thoughts: joined(&thoughts),
-        date: seconds(message.get("create_time")),
-        model: about
-            .and_then(|about| about.get("model_slug")?.as_str())
-            .map(cut)
-            .unwrap_or_default(),
-        ..MessageVersion::default()
-    };
-    said(by, version, pictures)
-}
-
-fn claude(root: &Map<String, Value>) -> Option<Talk> {
-    let messages: Vec<&Map<String, Value>> = root
-        .get("chat_messages")?
-        .as_array()?
-        .iter()
-        .filter_map(Value::as_object)
-        .collect();
-    let tree = messages
-        .iter()
-        .any(|message| message.contains_key("parent_message_uuid"));
-    let mut before: Option<String> = None;
-    let mut nodes = Vec::new();
-    for (at, message) in messages.iter().enumerate() {
-        let id = match text(message, "uuid") {
-            "" => at.to_string(),
-            id => id.to_owned(),
-        };
-        let parent = match tree {
-            true => Some(text(message, "parent_message_uuid"))
-                .filter(|id| !matches!(*id, "" | CLAUDE_ROOT)),
-            false => before.as_deref(),
-        };
-        nodes.push(Node {
-            parent: parent.map(str::to_owned),
-            said: claude_said(message),
-            id: id.clone(),
-        });
-        before = Some(id);
-    }
-    // The newest message is the end of the shown branch.
-    let newest = messages
-        .iter()
-        .max_by_key(|message| text(message, "created_at"))
-        .map(|message| text(message, "uuid"));
-    let current = root
-        .get("current_leaf_message_uuid")
-        .and_then(Value::as_str)
-        .or(newest);
-    talk(
-        cut(text(root, "name")),
-        text(root, "created_at").to_owned(),
-        nodes,
-        current,
-    )
-}
-
-fn claude_said(message: &Map<String, Value>) -> Option<ChatFileMessage> {
-    let by = if text(message, "sender") == "human" {
-        ChatFileAuthor::User
-    } else {
-        ChatFileAuthor::Character
-    };
-    let list = |field: &str| {
-        message
-            .get(field)
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-    };
-    let of = |kind: &'static str, field: &'static str| {
-        let parts = list("content")
-            .filter(move |part| part.get("type").and_then(Value::as_str) == Some(kind));
-        parts
-            .filter_map(move |part| part.get(field)?.as_str())
-            .collect::<Vec<&str>>()
-    };
-    let mut texts: Vec<String> = of("text", "text").into_iter().map(str::to_owned).collect();
-    if texts.iter().all(|text| text.trim().is_empty()) {
-        texts = vec![text(message, "text").to_owned()];
-    }
-    for file in list("attachments").filter_map(Value::as_object) {
-        texts.push(format!(
-            "[{}]\n{}",
-            text(file, "file_name"),
-            text(file, "extracted_content")
-        ));
-    }
-    let files = list("files")
-        .filter_map(|file| file.get("file_name")?.as_str())
-        .map(str::to_owned)
-        .collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let version = MessageVersion {
-        text: joined(&texts),
-        thoughts: joined(&of("thinking", "thinking")),
-        date: text(message, "created_at").to_owned(),
-        ..MessageVersion::default()
-    };
-    said(by, version, files)
-}
-
 /// A prompt of AI Studio: one conversation without branches.
 fn studio(chunks: &[Value]) -> Option<Talk> {
     let mut messages: Vec<ChatFileMessage> = Vec::new();
@@ -303,7 +122,7 @@ fn studio(chunks: &[Value]) -> Option<Talk> {
             thoughts: std::mem::take(&mut thoughts),
             ..MessageVersion::default()
         };
-        messages.extend(said(
+        messages.extend(written_message(
             by,
             version,
             inline.into_iter().chain(on_drive).collect(),
@@ -321,42 +140,10 @@ fn activity(items: &[&Map<String, Value>]) -> Vec<Talk> {
     for item in items {
         let time = text(item, "time").to_owned();
         let day: String = time.chars().take(10).collect();
-        let prompt = text(item, "title");
-        let prompt = prompt.strip_prefix(PROMPTED).unwrap_or(prompt);
-        let html = item
-            .get("safeHtmlItem")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        let reply: Vec<String> = html
-            .filter_map(|part| part.get("html")?.as_str())
-            .map(plain)
-            .collect();
-        let files = item
-            .get("attachedFiles")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str);
-        let files = files
-            .chain(item.get("imageFile").and_then(Value::as_str))
-            .map(str::to_owned)
-            .collect();
-        let version = |text: String| MessageVersion {
-            text,
-            date: time.clone(),
-            ..MessageVersion::default()
-        };
-        let pair = said(ChatFileAuthor::User, version(prompt.to_owned()), files)
-            .into_iter()
-            .chain(said(
-                ChatFileAuthor::Character,
-                version(reply.join("\n\n")),
-                Vec::new(),
-            ));
+        let pair = prompt_and_reply(item, &time);
         match days.last_mut().filter(|(last, _)| *last == day) {
             Some((_, messages)) => messages.extend(pair),
-            None => days.push((day, pair.collect())),
+            None => days.push((day, pair)),
         }
     }
     days.into_iter()
@@ -364,8 +151,37 @@ fn activity(items: &[&Map<String, Value>]) -> Vec<Talk> {
         .collect()
 }
 
+fn prompt_and_reply(item: &Map<String, Value>, time: &str) -> Vec<ChatFileMessage> {
+    let list = |key: &str| {
+        item.get(key)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+    };
+    let version = |text: String| MessageVersion {
+        text,
+        date: time.to_owned(),
+        ..MessageVersion::default()
+    };
+    let prompt = text(item, "title");
+    let prompt = prompt.strip_prefix(PROMPTED).unwrap_or(prompt);
+    let reply: Vec<String> = list("safeHtmlItem")
+        .filter_map(|part| part.get("html")?.as_str())
+        .map(plain)
+        .collect();
+    let files = list("attachedFiles")
+        .filter_map(Value::as_str)
+        .chain(item.get("imageFile").and_then(Value::as_str))
+        .map(str::to_owned)
+        .collect();
+    let prompt = written_message(ChatFileAuthor::User, version(prompt.to_owned()), files);
+    let reply = version(reply.join("\n\n"));
+    let reply = written_message(ChatFileAuthor::Character, reply, Vec::new());
+    prompt.into_iter().chain(reply).collect()
+}
+
 /// A message, unless it has neither text nor thoughts nor pictures.
-fn said(
+fn written_message(
     by: ChatFileAuthor,
     version: MessageVersion,
     pictures: Vec<String>,

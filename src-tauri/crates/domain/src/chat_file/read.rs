@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::versions::{OF_VERSION, Versions, shown, versions};
-use super::{
+use crate::chat_file::model::{
     ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, EVENT, MAX_FILE, MAX_MESSAGES,
     NARRATOR, NOTE, OWN,
 };
@@ -114,13 +114,11 @@ impl ChatFile {
         let first = |by| {
             self.messages
                 .iter()
-                .find(|said| said.by == by)
-                .map(|said| said.name.clone())
+                .find(|message| message.by == by)
+                .map(|message| message.name.clone())
         };
-        let (user, character) = (
-            first(ChatFileAuthor::User),
-            first(ChatFileAuthor::Character),
-        );
+        let user = first(ChatFileAuthor::User);
+        let character = first(ChatFileAuthor::Character);
         if self.user.is_empty() {
             self.user = user.unwrap_or_default();
         }
@@ -165,10 +163,10 @@ impl ChatFileReader {
         let first = !std::mem::replace(&mut self.begun, true);
         match object {
             Some(header) if first && !header.contains_key("mes") => self.header(header),
-            Some(line) => match said(line, &mut self.losses) {
-                Some(said) => {
-                    self.versions += said.versions.len();
-                    self.chat.messages.push(said);
+            Some(line) => match message_of_line(line, &mut self.losses) {
+                Some(message) => {
+                    self.versions += message.versions.len();
+                    self.chat.messages.push(message);
                 }
                 None => self.losses.unread.push(place),
             },
@@ -255,9 +253,10 @@ fn name_in(header: &Map<String, Value>, key: &str) -> String {
     }
 }
 
-fn said(mut line: Map<String, Value>, losses: &mut Losses) -> Option<ChatFileMessage> {
+fn message_of_line(mut line: Map<String, Value>, losses: &mut Losses) -> Option<ChatFileMessage> {
     let text = line.get("mes")?.as_str()?.to_owned();
-    let (kind, apart) = (kind(&line), is(&line, "is_system"));
+    let kind = kind(&line);
+    let apart = is(&line, "is_system");
     let event = line
         .get("extra")
         .and_then(|extra| extra.get(OWN))
@@ -285,7 +284,8 @@ fn said(mut line: Map<String, Value>, losses: &mut Losses) -> Option<ChatFileMes
         without_kind(&mut version.unused_fields, told, event);
         losses.bound(&mut version.unused_fields, MAX_REST);
     }
-    let (name, avatar) = (short(&line, "name"), short(&line, "original_avatar"));
+    let name = short(&line, "name");
+    let avatar = short(&line, "original_avatar");
     line.retain(|key, _| !LINE.contains(&key.as_str()) && !OF_VERSION.contains(&key.as_str()));
     losses.bound(&mut line, MAX_REST);
     Some(ChatFileMessage {

@@ -3,7 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{ChatFile, ChatFileAuthor, ChatFileMessage, MAX_MESSAGES, MessageVersion};
+use crate::chat_file::model::{
+    ChatFile, ChatFileAuthor, ChatFileMessage, MAX_MESSAGES, MessageVersion,
+};
 
 /// Maximum number of chats per file.
 const MAX_CHATS: usize = 2_000;
@@ -65,7 +67,7 @@ impl RisuChat {
         let sent = self
             .messages
             .first()
-            .map(|said| said.shown().date.clone())
+            .map(|read_message| read_message.shown().date.clone())
             .unwrap_or_default();
         let opening = Some(named)
             .filter(|text| !text.trim().is_empty())
@@ -94,7 +96,7 @@ fn chat(chat: &Map<String, Value>, left: usize) -> Option<RisuChat> {
         .get("message")?
         .as_array()?
         .iter()
-        .filter_map(said)
+        .filter_map(read_message)
         .collect();
     let greeting = match chat
         .get("fmIndex")
@@ -117,7 +119,7 @@ fn chat(chat: &Map<String, Value>, left: usize) -> Option<RisuChat> {
     })
 }
 
-fn said(message: &Value) -> Option<ChatFileMessage> {
+fn read_message(message: &Value) -> Option<ChatFileMessage> {
     let message = message.as_object()?;
     let by = match text(message, "role") {
         "user" => ChatFileAuthor::User,
@@ -166,7 +168,7 @@ mod tests {
     fn shown(chat: &ChatFile) -> Vec<String> {
         chat.messages
             .iter()
-            .map(|said| format!("{:?}: {}", said.by, said.shown().text))
+            .map(|read_message| format!("{:?}: {}", read_message.by, read_message.shown().text))
             .collect()
     }
 

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::versions::MAX_VERSIONS;
-use super::{ChatFile, ChatFileAuthor, ChatFileMessage};
+use crate::chat_file::model::{ChatFile, ChatFileAuthor, ChatFileMessage};
 
 /// Maximum number of branches per conversation. A file can have one for each message.
 const MAX_BRANCHES: usize = 100;
@@ -15,7 +15,7 @@ pub(super) struct Node {
     pub(super) id: String,
     pub(super) parent: Option<String>,
     /// `None` for messages that are no part of the conversation.
-    pub(super) said: Option<ChatFileMessage>,
+    pub(super) message: Option<ChatFileMessage>,
 }
 
 /// A conversation with an assistant.
@@ -68,18 +68,8 @@ pub(super) fn talk(
             continue;
         }
         let path = tree.path(leaf);
-        let shared = path
-            .iter()
-            .zip(&shown)
-            .take_while(|(own, main)| own == main)
-            .count();
         let messages = tree.messages(&path, &mut done);
-        let common = merged(
-            path[..shared]
-                .iter()
-                .filter_map(|at| nodes[*at].said.clone()),
-        )
-        .len();
+        let common = common_messages(&nodes, &path, &shown);
         if messages.len() > common {
             branches.push(TalkBranch {
                 chat: chat(&created, messages),
@@ -93,6 +83,16 @@ pub(super) fn talk(
         branches,
         unread_branches,
     })
+}
+
+/// The number of messages that a branch shares with the main path.
+fn common_messages(nodes: &[Node], path: &[usize], main: &[usize]) -> usize {
+    let shared = path
+        .iter()
+        .zip(main)
+        .take_while(|(own, main)| own == main)
+        .map(|(at, _)| at);
+    merged(shared.filter_map(|at| nodes[*at].message.clone())).len()
 }
 
 fn chat(created: &str, messages: Vec<ChatFileMessage>) -> ChatFile {
@@ -137,7 +137,8 @@ impl<'n> Tree<'n> {
 
     /// The nodes from the first to `leaf`. A damaged file can have a ring.
     fn path(&self, leaf: usize) -> Vec<usize> {
-        let (mut path, mut seen) = (vec![leaf], HashSet::from([leaf]));
+        let mut path = vec![leaf];
+        let mut seen = HashSet::from([leaf]);
         while let Some(parent) = path.last().and_then(|at| self.parents[*at]) {
             if !seen.insert(parent) {
                 break;
@@ -166,10 +167,10 @@ impl<'n> Tree<'n> {
     fn messages(&self, path: &[usize], done: &mut HashSet<usize>) -> Vec<ChatFileMessage> {
         let mut all = Vec::new();
         for at in path {
-            let Some(said) = &self.nodes[*at].said else {
+            let Some(message) = &self.nodes[*at].message else {
                 continue;
             };
-            all.push(self.with_versions(*at, said, done));
+            all.push(self.with_versions(*at, message, done));
         }
         merged(all.into_iter())
     }
@@ -177,12 +178,13 @@ impl<'n> Tree<'n> {
     fn with_versions(
         &self,
         at: usize,
-        said: &ChatFileMessage,
+        message: &ChatFileMessage,
         done: &mut HashSet<usize>,
     ) -> ChatFileMessage {
-        let mut said = said.clone();
-        let Some(parent) = self.parents[at].filter(|_| said.by == ChatFileAuthor::Character) else {
-            return said;
+        let mut message = message.clone();
+        let Some(parent) = self.parents[at].filter(|_| message.by == ChatFileAuthor::Character)
+        else {
+            return message;
         };
         let is_version =
             |one: &usize| *one == at || (self.children[*one].is_empty() && !done.contains(one));
@@ -191,7 +193,7 @@ impl<'n> Tree<'n> {
             .copied()
             .filter(is_version)
             .collect();
-        let shown = said.versions.clone();
+        let shown = message.versions.clone();
         let mut versions = Vec::new();
         for one in others {
             // The others above the limit become branches.
@@ -199,45 +201,48 @@ impl<'n> Tree<'n> {
                 continue;
             }
             if one == at {
-                said.selected = versions.len();
+                message.selected = versions.len();
                 versions.extend(shown.iter().take(1).cloned());
             } else if let Some(other) = self.nodes[one]
-                .said
+                .message
                 .as_ref()
-                .filter(|other| other.by == said.by && other.pictures.is_empty())
+                .filter(|other| other.by == message.by && other.pictures.is_empty())
             {
                 versions.extend(other.versions.iter().take(1).cloned());
                 done.insert(one);
             }
         }
         if versions.len() > 1 {
-            said.versions = versions;
+            message.versions = versions;
         } else {
-            said.selected = 0;
+            message.selected = 0;
         }
         done.insert(at);
-        said
+        message
     }
 }
 
 /// Joins replies in a row, which the assistant wrote before and after it used a tool.
 fn merged(messages: impl Iterator<Item = ChatFileMessage>) -> Vec<ChatFileMessage> {
     let mut all: Vec<ChatFileMessage> = Vec::new();
-    for mut said in messages {
+    for mut message in messages {
         let joins = |last: &&mut ChatFileMessage| {
-            last.by == ChatFileAuthor::Character && said.by == last.by && last.versions.len() == 1
+            last.by == ChatFileAuthor::Character
+                && message.by == last.by
+                && last.versions.len() == 1
         };
         match all.last_mut().filter(joins) {
-            Some(last) if said.versions.len() == 1 => {
-                let (own, more) = (&mut last.versions[0], said.versions.remove(0));
+            Some(last) if message.versions.len() == 1 => {
+                let own = &mut last.versions[0];
+                let more = message.versions.remove(0);
                 append(&mut own.text, &more.text);
                 append(&mut own.thoughts, &more.thoughts);
                 if own.model.is_empty() {
                     own.model = more.model;
                 }
-                last.pictures.append(&mut said.pictures);
+                last.pictures.append(&mut message.pictures);
             }
-            _ => all.push(said),
+            _ => all.push(message),
         }
     }
     all

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{
+use crate::chat_file::model::{
     ChatFile, ChatFileAuthor, ChatFileError, ChatFileMessage, MAX_FILE, MAX_MESSAGES,
     MessageVersion,
 };
@@ -36,32 +36,9 @@ impl Transcript {
                 std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
             return Err(ChatFileError::NotUtf8 { offset });
         }
-        let text = text.as_ref();
-        let speakers = speakers(text);
-        let mut lines: Vec<(String, String)> = Vec::new();
-        for line in text.lines() {
-            match (
-                spoken(line).filter(|(name, _)| speakers.contains(name)),
-                lines.last_mut(),
-            ) {
-                (Some((name, words)), _) => lines.push((name.to_owned(), words.to_owned())),
-                (None, Some((_, words))) => {
-                    words.push('\n');
-                    words.push_str(line);
-                }
-                (None, None) if line.trim().is_empty() => {}
-                (None, None) => return Err(ChatFileError::NoTalk),
-            }
-            if lines.len() > MAX_MESSAGES {
-                return Err(ChatFileError::TooManyMessages {
-                    limit: MAX_MESSAGES,
-                });
-            }
-        }
-        lines
-            .iter_mut()
-            .for_each(|(_, words)| *words = words.trim().to_owned());
-        let talk = Self { lines };
+        let talk = Self {
+            lines: messages(text.as_ref())?,
+        };
         if talk.speakers().len() < 2 {
             Err(ChatFileError::NoTalk)
         } else {
@@ -133,6 +110,33 @@ fn spoken(line: &str) -> Option<(&str, &str)> {
     let begins = name.chars().next().is_some_and(char::is_alphanumeric);
     let short = name.chars().count() <= MAX_NAME && name.split_whitespace().count() <= MAX_WORDS;
     (spaced && begins && short && name.trim_end() == name).then(|| (name, words.trim()))
+}
+
+/// The speaker and the text of each message.
+fn messages(text: &str) -> Result<Vec<(String, String)>, ChatFileError> {
+    let speakers = speakers(text);
+    let mut messages: Vec<(String, String)> = Vec::new();
+    for line in text.lines() {
+        let begins = spoken(line).filter(|(name, _)| speakers.contains(name));
+        match (begins, messages.last_mut()) {
+            (Some((name, start)), _) => messages.push((name.to_owned(), start.to_owned())),
+            (None, Some((_, text))) => {
+                text.push('\n');
+                text.push_str(line);
+            }
+            (None, None) if line.trim().is_empty() => {}
+            (None, None) => return Err(ChatFileError::NoTalk),
+        }
+        if messages.len() > MAX_MESSAGES {
+            return Err(ChatFileError::TooManyMessages {
+                limit: MAX_MESSAGES,
+            });
+        }
+    }
+    for (_, text) in &mut messages {
+        *text = text.trim().to_owned();
+    }
+    Ok(messages)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::MessageVersion;
+use crate::chat_file::model::MessageVersion;
 
 /// Maximum number of versions per message.
 pub(super) const MAX_VERSIONS: usize = 500;
@@ -144,6 +144,11 @@ fn complete(version: &mut MessageVersion, about: &Map<String, Value>) {
             .entry(key.clone())
             .or_insert_with(|| value.clone());
     }
+    keep_unused(version, extra);
+}
+
+/// Keeps what the fields of the version do not hold.
+fn keep_unused(version: &mut MessageVersion, extra: Option<&Map<String, Value>>) {
     let used = |key: &str, value: &Value| matches!(key, "reasoning" | "model") && value.is_string();
     let unused: Vec<_> = extra
         .into_iter()

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::versions::OF_VERSION;
-use super::{
+use crate::chat_file::model::{
     ChatFile, ChatFileAuthor, ChatFileMessage, EVENT, MessageVersion, NARRATOR, NOTE, OWN,
 };
 
@@ -25,65 +25,65 @@ impl ChatFile {
     }
 }
 
-fn line(said: &ChatFileMessage) -> Value {
-    let shown = said.shown();
+fn line(message: &ChatFileMessage) -> Value {
+    let shown = message.shown();
     let mut line = Map::from_iter([
-        ("name".to_owned(), json!(said.name)),
-        ("is_user".to_owned(), json!(said.by == ChatFileAuthor::User)),
+        ("name".to_owned(), json!(message.name)),
+        (
+            "is_user".to_owned(),
+            json!(message.by == ChatFileAuthor::User),
+        ),
         (
             "is_system".to_owned(),
-            json!(said.hidden || said.note || said.event),
+            json!(message.hidden || message.note || message.event),
         ),
         ("send_date".to_owned(), json!(shown.date)),
         ("mes".to_owned(), json!(shown.text)),
-        ("extra".to_owned(), extra(said, shown)),
+        ("extra".to_owned(), extra(message, shown)),
     ]);
-    if !said.avatar.is_empty() {
-        line.insert("original_avatar".to_owned(), json!(said.avatar));
+    if !message.avatar.is_empty() {
+        line.insert("original_avatar".to_owned(), json!(message.avatar));
     }
     let own = OF_VERSION
         .iter()
         .filter_map(|key| Some(((*key).to_owned(), shown.unused_fields.get(*key)?.clone())));
-    line.extend(own.chain(said.unused_fields.clone()));
+    line.extend(own.chain(message.unused_fields.clone()));
     // SillyTavern writes versions of a user's message only if there are several.
-    if said.by != ChatFileAuthor::User || said.versions.len() > 1 {
-        let texts: Vec<&str> = said
-            .versions
-            .iter()
-            .map(|version| version.text.as_str())
-            .collect();
-        line.insert(
-            "swipe_id".to_owned(),
-            json!(said.selected.min(said.versions.len() - 1)),
-        );
-        line.insert("swipes".to_owned(), json!(texts));
-        line.insert(
-            "swipe_info".to_owned(),
-            said.versions
-                .iter()
-                .map(|version| about(said, version))
-                .collect(),
-        );
+    if message.by != ChatFileAuthor::User || message.versions.len() > 1 {
+        insert_versions(&mut line, message);
     }
     Value::Object(line)
 }
 
-fn about(said: &ChatFileMessage, version: &MessageVersion) -> Value {
+fn insert_versions(line: &mut Map<String, Value>, message: &ChatFileMessage) {
+    let versions = &message.versions;
+    let texts: Vec<&str> = versions
+        .iter()
+        .map(|version| version.text.as_str())
+        .collect();
+    let selected = message.selected.min(versions.len() - 1);
+    line.insert("swipe_id".to_owned(), json!(selected));
+    line.insert("swipes".to_owned(), json!(texts));
+    let info = versions.iter().map(|version| about(message, version));
+    line.insert("swipe_info".to_owned(), info.collect());
+}
+
+fn about(message: &ChatFileMessage, version: &MessageVersion) -> Value {
     let mut about = Map::from_iter([("send_date".to_owned(), json!(version.date))]);
     about.extend(version.unused_fields.clone());
-    about.insert("extra".to_owned(), extra(said, version));
+    about.insert("extra".to_owned(), extra(message, version));
     Value::Object(about)
 }
 
-fn extra(said: &ChatFileMessage, version: &MessageVersion) -> Value {
+fn extra(message: &ChatFileMessage, version: &MessageVersion) -> Value {
     let mut extra = match version.unused_fields.get("extra") {
         Some(Value::Object(extra)) => extra.clone(),
         _ => Map::new(),
     };
-    if said.event {
+    if message.event {
         extra.insert(OWN.to_owned(), EVENT.into());
     }
-    let kind = match (said.note || said.event, said.by) {
+    let kind = match (message.note || message.event, message.by) {
         (true, _) => NOTE,
         (false, ChatFileAuthor::Narrator) => NARRATOR,
         _ => "",

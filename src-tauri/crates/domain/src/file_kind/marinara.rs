@@ -53,9 +53,10 @@ fn character(data: &Map<String, Value>) -> Translated {
         .and_then(|text| serde_json::from_str::<Value>(text).ok());
     let card = packed.unwrap_or_else(|| Value::Object(data.clone()));
     let is_whole = card.get("spec").is_some() || card.get("data").is_some();
-    let value = match is_whole {
-        true => card,
-        false => json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": card }),
+    let value = if is_whole {
+        card
+    } else {
+        json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": card })
     };
     let left = ["sprites", "gallery"]
         .into_iter()
@@ -139,18 +140,7 @@ fn lorebook(data: &Map<String, Value>, stem: &str) -> Option<Translated> {
 /// Keys are plain texts; with `useRegex` each is the source of a pattern.
 fn entry(entry: &Map<String, Value>) -> Value {
     let pattern = entry.get("useRegex").and_then(Value::as_bool) == Some(true);
-    let keys = |field: &str| {
-        let keys = entry.get(field)?.as_array()?;
-        let key = |key: &Value| {
-            let key = key.as_str()?;
-            Some(if pattern {
-                Value::from(format!("/{}/", key.replace('/', "\\/")))
-            } else {
-                Value::from(key)
-            })
-        };
-        Some(keys.iter().filter_map(key).collect::<Vec<Value>>())
-    };
+    let keys = |field: &str| keys(entry.get(field)?, pattern);
     let of = |field: &str| entry.get(field).cloned();
     json!({
         "key": keys("keys"), "keysecondary": keys("secondaryKeys"), "content": of("content"), "comment": of("name"),
@@ -161,6 +151,18 @@ fn entry(entry: &Map<String, Value>) -> Value {
         "excludeRecursion": of("excludeRecursion"), "preventRecursion": of("preventRecursion"),
         "disable": entry.get("enabled").and_then(Value::as_bool).map(|enabled| !enabled),
     })
+}
+
+fn keys(listed: &Value, pattern: bool) -> Option<Vec<Value>> {
+    let keys = listed.as_array()?.iter().filter_map(Value::as_str);
+    let written = keys.map(|key| {
+        if pattern {
+            Value::from(format!("/{}/", key.replace('/', "\\/")))
+        } else {
+            Value::from(key)
+        }
+    });
+    Some(written.collect())
 }
 
 /// 0 and 1 stand before and after the character; 2 stands at a depth.

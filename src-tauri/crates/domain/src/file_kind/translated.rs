@@ -161,7 +161,8 @@ fn risu_script(script: &Map<String, Value>) -> Option<Value> {
 /// A chat adapter of KoboldCpp becomes an instruct template.
 fn kobold_adapter(root: &Map<String, Value>, stem: &str) -> Option<Translated> {
     let text = |field: &str| root.get(field).and_then(Value::as_str);
-    let (user, reply) = (text("user_start")?, text("assistant_start")?);
+    let user = text("user_start")?;
+    let reply = text("assistant_start")?;
     let name = text("name")
         .map(str::trim)
         .filter(|name| !name.is_empty())

@@ -36,7 +36,8 @@ fn utf8(bytes: &[u8]) -> (Cow<'_, str>, Option<Repair>) {
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> (Cow<'_, str>, Option<Repair>) {
     let (pairs, odd) = bytes.as_chunks::<2>();
     let mut text = String::with_capacity(bytes.len() / 2);
-    let (mut count, mut first) = (0, 0);
+    let mut count = 0;
+    let mut first = 0;
     for found in char::decode_utf16(pairs.iter().copied().map(unit)) {
         if found.is_err() && count == 0 {
             first = text.len();

@@ -208,12 +208,13 @@ pub fn check_complexity(json: &[u8]) -> Result<(), JsonError> {
 }
 
 fn check_size(bytes: usize, limits: Limits) -> Result<(), JsonError> {
-    match bytes > limits.bytes {
-        true => Err(JsonError::TooLarge {
+    if bytes > limits.bytes {
+        Err(JsonError::TooLarge {
             bytes,
             limit: limits.bytes,
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }
 

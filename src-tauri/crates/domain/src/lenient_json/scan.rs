@@ -20,7 +20,8 @@ pub(super) fn scan(
 ) -> Result<(Cow<'_, str>, Vec<Repair>), JsonError> {
     let mut edits = Edits::default();
     let mut size = JsonSize::within(limits);
-    let (json, mut at) = (text.as_bytes(), 0);
+    let json = text.as_bytes();
+    let mut at = 0;
     while let Some(byte) = json.get(at).copied() {
         size.add(byte)?;
         at = match byte {
@@ -41,7 +42,8 @@ pub(super) fn scan(
 }
 
 pub(super) fn check_complexity(json: &[u8]) -> Result<(), JsonError> {
-    let (mut size, mut at) = (JsonSize::within(Limits::USUAL), 0);
+    let mut size = JsonSize::within(Limits::USUAL);
+    let mut at = 0;
     while let Some(byte) = json.get(at).copied() {
         size.add(byte)?;
         at = if byte == b'"' {
@@ -102,7 +104,8 @@ struct Edits {
 
 impl Edits {
     fn applied(&self, text: &str) -> String {
-        let (mut written, mut from) = (String::with_capacity(text.len() + self.list.len()), 0);
+        let mut written = String::with_capacity(text.len() + self.list.len());
+        let mut from = 0;
         for (at, length, fault) in &self.list {
             written.push_str(&text[from..*at]);
             written.push_str(if *fault == RepairKind::NotANumber {

@@ -6,9 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::entry::{Entry, Uid};
 use super::value::{Field, array_index};
-use super::{BookError, MAX_FILE, Skipped, foreign};
+use super::{BookError, Skipped, foreign};
 use crate::card::novelai_lorebook;
 use crate::lenient_json::{self, Limits, Repair};
+
+/// Maximum size of a file, in bytes.
+pub const MAX_FILE: usize = 128 << 20;
 
 /// Maximum number of entries. An entry can be tiny, so the file size alone does not limit memory
 /// use.
@@ -179,9 +182,10 @@ impl Book {
     /// Returns the book in its original format. Every value that was not edited is unchanged.
     pub fn to_value(&self) -> Value {
         let mut book = self.raw.clone();
-        let entries = match self.listed {
-            true => Value::Array(self.list(Entry::to_own_form)),
-            false => Value::Object(self.named(Entry::to_own_form)),
+        let entries = if self.listed {
+            Value::Array(self.list(Entry::to_own_form))
+        } else {
+            Value::Object(self.named(Entry::to_own_form))
         };
         book.insert("entries".into(), entries);
         if self.form != BookFormat::Standalone {
@@ -314,9 +318,10 @@ impl Book {
 
     /// Whether an entry of this book is in card format.
     pub(super) fn is_card_format(&self, raw: &Map<String, Value>) -> bool {
-        match raw.contains_key("keys") == raw.contains_key("key") {
-            true => self.form != BookFormat::Native,
-            false => raw.contains_key("keys"),
+        if raw.contains_key("keys") == raw.contains_key("key") {
+            self.form != BookFormat::Native
+        } else {
+            raw.contains_key("keys")
         }
     }
 

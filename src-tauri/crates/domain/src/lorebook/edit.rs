@@ -82,9 +82,10 @@ impl Book {
     }
 
     fn read_entry(&self, name: &str, raw: Map<String, Value>) -> Entry {
-        match self.is_card_format(&raw) {
-            true => Entry::from_card(name.parse().unwrap_or_default(), raw),
-            false => Entry::from_native(name, raw),
+        if self.is_card_format(&raw) {
+            Entry::from_card(name.parse().unwrap_or_default(), raw)
+        } else {
+            Entry::from_native(name, raw)
         }
     }
 

@@ -122,13 +122,13 @@ macro_rules! entry {
             /// Converts the card fields that the entry states to SillyTavern's format.
             fn convert_to_native(&self, raw: &mut Map<String, Value>) {
                 $(remove_own(raw, $card);)*
-                $(convert_field(raw, (&self.raw, $card, $card_absent), $native, &self.$field);)*
+                $(convert_field(raw, &self.raw, $card, $card_absent, $native, &self.$field);)*
             }
 
             /// Converts the SillyTavern fields that the entry states to card format.
             fn convert_to_card(&self, raw: &mut Map<String, Value>) {
                 $(remove_own(raw, $native);)*
-                $(convert_field(raw, (&self.raw, $native, $native_absent), $card, &self.$field);)*
+                $(convert_field(raw, &self.raw, $native, $native_absent, $card, &self.$field);)*
             }
         }
     };

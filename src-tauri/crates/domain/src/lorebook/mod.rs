@@ -16,10 +16,7 @@ mod raw;
 mod value;
 
 pub use binding::Binding;
-pub use book::{Book, BookFormat, ReadBook};
+pub use book::{Book, BookFormat, MAX_FILE, ReadBook};
 pub use entry::{CharacterFilter, Entry, InsertionRole, KeyLogic, Position, Uid};
 pub use error::{BookError, Skipped};
 pub(crate) use foreign::native_entries;
-
-/// Maximum size of a file, in bytes.
-pub const MAX_FILE: usize = 128 << 20;

@@ -176,11 +176,12 @@ pub(super) fn put<T: Field>(raw: &mut Map<String, Value>, at: At, value: &T, abs
 /// specification are normalized.
 pub(super) fn convert_field<T: Field>(
     raw: &mut Map<String, Value>,
-    source: (&Map<String, Value>, At, T),
+    source: &Map<String, Value>,
+    from: At,
+    absent: T,
     to: At,
     value: &T,
 ) {
-    let (source, from, absent) = source;
     let Some(stated) = find(source, from) else {
         return;
     };

@@ -60,7 +60,8 @@ fn push_message(message: &ReadableMessage, options: ReadableOptions, html: &mut 
 }
 
 fn push_picture(picture: &EmbeddedPicture, html: &mut String) {
-    let (mime, bytes) = (escaped(&picture.mime), escaped(&picture.base64));
+    let mime = escaped(&picture.mime);
+    let bytes = escaped(&picture.base64);
     html.push_str(&format!(
         "<img src=\"data:{mime};base64,{bytes}\" alt=\"{}\">\n",
         escaped(&picture.name)

@@ -29,7 +29,7 @@ impl Mark {
 }
 
 #[derive(Debug)]
-enum Piece<'t> {
+enum InlinePiece<'t> {
     Text(&'t str),
     Code(&'t str),
     /// A mark that has no partner yet.
@@ -44,15 +44,15 @@ pub(super) fn inline(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
     for piece in pieces(text) {
         match piece {
-            Piece::Text(words) => escape(words, &mut html),
-            Piece::Code(words) => {
+            InlinePiece::Text(words) => escape(words, &mut html),
+            InlinePiece::Code(words) => {
                 html.push_str("<code dir=\"ltr\">");
                 escape(words, &mut html);
                 html.push_str("</code>");
             }
-            Piece::Literal(mark) => html.push_str(mark.text()),
-            Piece::Open(mark) => html.extend(["<", mark.tag(), ">"]),
-            Piece::Close(mark) => html.extend(["</", mark.tag(), ">"]),
+            InlinePiece::Literal(mark) => html.push_str(mark.text()),
+            InlinePiece::Open(mark) => html.extend(["<", mark.tag(), ">"]),
+            InlinePiece::Close(mark) => html.extend(["</", mark.tag(), ">"]),
         }
     }
     html
@@ -72,11 +72,13 @@ pub(super) fn escape(text: &str, html: &mut String) {
     }
 }
 
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+fn pieces(text: &str) -> Vec<InlinePiece<'_>> {
     let mut pieces = Vec::new();
     // The open marks with their places in `pieces`. Each mark is open at most once.
     let mut open: Vec<(Mark, usize)> = Vec::new();
-    let (mut begun, mut at, mut has_code) = (0, 0, true);
+    let mut begun = 0;
+    let mut at = 0;
+    let mut has_code = true;
     while let Some(found) = text[at..]
         .find(['*', '_', '~', '`'])
         .map(|found| at + found)
@@ -88,8 +90,8 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
             at = found + 1;
             if let Some(end) = end.filter(|end| *end > 0) {
                 pieces.extend([
-                    Piece::Text(&text[begun..found]),
-                    Piece::Code(&rest[1..=end]),
+                    InlinePiece::Text(&text[begun..found]),
+                    InlinePiece::Code(&rest[1..=end]),
                 ]);
                 at = found + end + 2;
                 begun = at;
@@ -102,25 +104,23 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
             continue;
         };
         let end = found + mark.text().len();
-        pieces.push(Piece::Text(&text[begun..found]));
+        pieces.push(InlinePiece::Text(&text[begun..found]));
         (begun, at) = (end, end);
-        pieces.push(Piece::Literal(mark));
-        let (place, before, after) = (
-            pieces.len() - 1,
-            text[..found].chars().next_back(),
-            text[end..].chars().next(),
-        );
+        pieces.push(InlinePiece::Literal(mark));
+        let place = pieces.len() - 1;
+        let before = text[..found].chars().next_back();
+        let after = text[end..].chars().next();
         match open.iter().rposition(|(known, _)| *known == mark) {
             Some(depth) if closes(mark, before, after) => {
-                pieces[open[depth].1] = Piece::Open(mark);
-                pieces[place] = Piece::Close(mark);
+                pieces[open[depth].1] = InlinePiece::Open(mark);
+                pieces[place] = InlinePiece::Close(mark);
                 open.truncate(depth);
             }
             None if opens(mark, before, after) => open.push((mark, place)),
             _ => {}
         }
     }
-    pieces.push(Piece::Text(&text[begun..]));
+    pieces.push(InlinePiece::Text(&text[begun..]));
     pieces
 }
 

@@ -42,9 +42,10 @@ fn paragraph(lines: &[&str], quotes: bool) -> String {
         _ => item(line),
     });
     let text = inline(&words.collect::<Vec<_>>().join("\n")).replace('\n', "<br>\n");
-    match quotes {
-        true => format!("<blockquote dir=\"auto\">{text}</blockquote>\n"),
-        false => format!("<p dir=\"auto\">{text}</p>\n"),
+    if quotes {
+        format!("<blockquote dir=\"auto\">{text}</blockquote>\n")
+    } else {
+        format!("<p dir=\"auto\">{text}</p>\n")
     }
 }
 

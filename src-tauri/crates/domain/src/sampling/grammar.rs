@@ -38,8 +38,10 @@ pub fn check_grammar(grammar: &str) -> Result<(), GrammarRefusal> {
     if grammar.len() > MAX_BYTES {
         return Err(GrammarRefusal::TooLong);
     }
-    let (mut depth, mut rules) = (0_usize, grammar.matches("::=").count());
-    let (mut quote, mut escaped) = (None, false);
+    let mut depth = 0_usize;
+    let mut rules = grammar.matches("::=").count();
+    let mut quote = None;
+    let mut escaped = false;
     for letter in grammar.chars() {
         match (quote, letter) {
             _ if escaped => escaped = false,

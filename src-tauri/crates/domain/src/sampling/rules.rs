@@ -146,7 +146,8 @@ pub fn texts(lines: &str) -> impl Iterator<Item = String> + '_ {
 
 /// Replaces `\n` by a line break and `\\` by a backslash.
 fn unescaped(line: &str) -> String {
-    let (mut text, mut letters) = (String::with_capacity(line.len()), line.chars());
+    let mut text = String::with_capacity(line.len());
+    let mut letters = line.chars();
     while let Some(letter) = letters.next() {
         match (letter, letter == '\\') {
             (_, true) => match letters.next() {

@@ -85,7 +85,8 @@ impl Resolved {
     }
 
     fn trim(&self) -> Option<Contradiction> {
-        let (trim_chunk, history_cap) = (self.values.trim_chunk?, self.values.history_cap?);
+        let trim_chunk = self.values.trim_chunk?;
+        let history_cap = self.values.history_cap?;
         (trim_chunk >= history_cap).then_some(Contradiction::TrimEmptiesHistory {
             trim_chunk,
             history_cap,

@@ -57,7 +57,8 @@ impl Layer {
     fn collect(
         read: impl Iterator<Item = (&'static Setting, Result<ConfigValue, String>)>,
     ) -> (Self, Vec<IgnoredValue>) {
-        let (mut layer, mut problems) = (Self::default(), Vec::new());
+        let mut layer = Self::default();
+        let mut problems = Vec::new();
         for (setting, value) in read {
             match value {
                 Ok(value) => drop(layer.0.insert(setting.key, value)),

@@ -11,7 +11,7 @@ use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use recall::hints::{QueryHints, without_names};
-use recall::possessions::things;
+use recall::possessions::possessions;
 use recall::query_embedding::QueryEmbedding;
 use recall::tokens;
 use serde::{Deserialize, Serialize};
@@ -218,7 +218,7 @@ impl Conversation {
             }
             None => None,
         };
-        let things = things(question, Role::User);
+        let things = possessions(question, Role::User);
         Ok((
             words,
             Question {

@@ -166,7 +166,7 @@ fn reasons(since: Option<&Since>, score: f32, twins: usize) -> Reasons {
 mod tests {
     use domain::chat::Role;
     use domain::{MessageId, Timestamp};
-    use recall::possessions::things;
+    use recall::possessions::possessions;
     use uuid::Uuid;
 
     use super::*;
@@ -209,7 +209,7 @@ mod tests {
             "{}",
             told(None)
         );
-        let thing = things("What is my dog called?", Role::User).remove(0);
+        let thing = possessions("What is my dog called?", Role::User).remove(0);
         assert!(told(Some(Since::LastWord(thing))).ends_with("Come, Zebulon!"));
     }
 }

@@ -4,11 +4,11 @@ use engine::Engine;
 use engine::api::{ApiKey, ApiKeyLimits};
 use serde_json::json;
 
-use super::library::{ItemList, lines};
 use crate::cli::{ApiKeyArgs, ApiKeyVerb};
 use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
+use crate::verbs::item_list::{ItemList, lines};
 
 pub(super) async fn api_key(
     engine: &Engine,

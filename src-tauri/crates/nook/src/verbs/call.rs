@@ -6,7 +6,7 @@ use engine::Engine;
 
 use crate::failure::CommandError;
 use crate::output::Output;
-use crate::verbs::endpoints::secret;
+use crate::verbs::keys::secret;
 
 /// Prints the result as JSON, with or without `--json`. A reply that the operation starts is
 /// finished first.

@@ -4,11 +4,11 @@ use engine::Engine;
 use engine::api::{CardVersion, Change, ChangedText, FieldChanges};
 use serde_json::json;
 
-use super::library::{ItemList, lines};
 use crate::cli::CharacterVerb;
 use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
+use crate::verbs::item_list::{ItemList, lines};
 
 pub(crate) async fn character(
     engine: &Engine,
@@ -16,14 +16,7 @@ pub(crate) async fn character(
     out: &Output,
 ) -> Result<(), CommandError> {
     match verb {
-        CharacterVerb::Duplicate { name } => {
-            let copy = engine
-                .duplicate_character(find::character(engine, &name).await?.id)
-                .await?;
-            out.answer(&json!({ "id": copy.id, "name": copy.fields.name }), |_| {
-                copy.id.clone()
-            })
-        }
+        CharacterVerb::Duplicate { name } => duplicate(engine, &name, out).await,
         CharacterVerb::Versions {
             name,
             version: None,
@@ -41,49 +34,75 @@ pub(crate) async fn character(
             let items = engine.card_version_changes(id, version).await?;
             lines(ItemList { items }, out, changes)
         }
-        CharacterVerb::Restore { name, version } => {
-            let id = find::character(engine, &name).await?.id;
-            let restored = engine.restore_card_version(id, version).await?;
-            out.answer(&json!({ "id": restored.id }), |_| {
-                format!("restored {}", restored.fields.name)
-            })
-        }
-        CharacterVerb::Persona { name, persona } => {
-            let id = find::character(engine, &name).await?.id;
-            let persona = match persona {
-                Some(persona) => Some(find::persona(engine, &persona).await?),
-                None => None,
-            };
-            engine
-                .bind_persona(
-                    id.clone(),
-                    persona.as_ref().map(|persona| persona.id.clone()),
-                )
-                .await?;
-            let played =
-                persona.map_or_else(|| "the default persona".to_owned(), |persona| persona.name);
-            out.answer(&json!({ "id": id }), |_| {
-                format!("new chats begin with {played}")
-            })
-        }
-        CharacterVerb::ToPersona { name } => {
-            let persona = engine
-                .persona_from_character(find::character(engine, &name).await?.id)
-                .await?;
-            out.answer(&json!({ "id": persona.id, "name": persona.name }), |_| {
-                persona.id.clone()
-            })
-        }
-        CharacterVerb::FromPersona { persona } => {
-            let added = engine
-                .character_from_persona(find::persona(engine, &persona).await?.id)
-                .await?;
-            out.answer(
-                &json!({ "id": added.id, "name": added.fields.name }),
-                |_| added.id.clone(),
-            )
-        }
+        CharacterVerb::Restore { name, version } => restore(engine, &name, version, out).await,
+        CharacterVerb::Persona { name, persona } => bind_persona(engine, &name, persona, out).await,
+        CharacterVerb::ToPersona { name } => to_persona(engine, &name, out).await,
+        CharacterVerb::FromPersona { persona } => from_persona(engine, &persona, out).await,
     }
+}
+
+async fn from_persona(engine: &Engine, persona: &str, out: &Output) -> Result<(), CommandError> {
+    let added = engine
+        .character_from_persona(find::persona(engine, persona).await?.id)
+        .await?;
+    out.answer(
+        &json!({ "id": added.id, "name": added.fields.name }),
+        |_| added.id.clone(),
+    )
+}
+
+async fn to_persona(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
+    let persona = engine
+        .persona_from_character(find::character(engine, name).await?.id)
+        .await?;
+    out.answer(&json!({ "id": persona.id, "name": persona.name }), |_| {
+        persona.id.clone()
+    })
+}
+
+async fn bind_persona(
+    engine: &Engine,
+    name: &str,
+    persona: Option<String>,
+    out: &Output,
+) -> Result<(), CommandError> {
+    let id = find::character(engine, name).await?.id;
+    let persona = match persona {
+        Some(persona) => Some(find::persona(engine, &persona).await?),
+        None => None,
+    };
+    engine
+        .bind_persona(
+            id.clone(),
+            persona.as_ref().map(|persona| persona.id.clone()),
+        )
+        .await?;
+    let played = persona.map_or_else(|| "the default persona".to_owned(), |persona| persona.name);
+    out.answer(&json!({ "id": id }), |_| {
+        format!("new chats begin with {played}")
+    })
+}
+
+async fn restore(
+    engine: &Engine,
+    name: &str,
+    version: String,
+    out: &Output,
+) -> Result<(), CommandError> {
+    let id = find::character(engine, name).await?.id;
+    let restored = engine.restore_card_version(id, version).await?;
+    out.answer(&json!({ "id": restored.id }), |_| {
+        format!("restored {}", restored.fields.name)
+    })
+}
+
+async fn duplicate(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
+    let copy = engine
+        .duplicate_character(find::character(engine, name).await?.id)
+        .await?;
+    out.answer(&json!({ "id": copy.id, "name": copy.fields.name }), |_| {
+        copy.id.clone()
+    })
 }
 
 fn version(version: &CardVersion) -> String {

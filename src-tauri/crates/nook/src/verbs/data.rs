@@ -6,10 +6,36 @@ use engine::api::{Backup, BackupKind, Difference, RestorePreview, TrashItem, Tra
 use engine::{Engine, Options};
 use serde::Serialize;
 
-use super::doctor;
-use super::library::{ItemList, lines};
 use crate::failure::CommandError;
 use crate::output::Output;
+use crate::verbs::doctor;
+use crate::verbs::item_list::{ItemList, lines};
+
+/// What `backup` does: makes one, unless it names something else.
+pub(crate) struct BackupRequest {
+    pub(crate) list: bool,
+    pub(crate) export: Option<PathBuf>,
+    pub(crate) import: Option<PathBuf>,
+    pub(crate) second_place: Option<PathBuf>,
+}
+
+pub(crate) async fn backups(
+    engine: &Engine,
+    request: BackupRequest,
+    out: &Output,
+) -> Result<(), CommandError> {
+    if request.list {
+        list(engine, out).await
+    } else if let Some(file) = request.export {
+        export(engine, file, out).await
+    } else if let Some(file) = request.import {
+        import(engine, file, out).await
+    } else if let Some(folder) = request.second_place {
+        second_place(engine, folder, out).await
+    } else {
+        backup(engine, out).await
+    }
+}
 
 pub(crate) async fn backup(engine: &Engine, out: &Output) -> Result<(), CommandError> {
     out.answer(&engine.backup().await?, |made| {
@@ -211,13 +237,12 @@ pub(crate) async fn trash(
         );
     }
     if sorting.empty || !sorting.delete.is_empty() {
-        let gone = match sorting.empty {
-            true => engine.empty_trash(sorting.backups).await?,
-            false => {
-                engine
-                    .delete_from_trash(chosen(&items, &sorting.delete)?, sorting.backups)
-                    .await?
-            }
+        let gone = if sorting.empty {
+            engine.empty_trash(sorting.backups).await?
+        } else {
+            engine
+                .delete_from_trash(chosen(&items, &sorting.delete)?, sorting.backups)
+                .await?
         };
         return out.answer(&gone, |gone| {
             format!(

@@ -14,9 +14,10 @@ pub(crate) async fn doctor(
 ) -> Result<(), CommandError> {
     let health = match opened {
         Ok(engine) => {
-            let health = match endpoints {
-                true => engine.health_with_endpoints().await,
-                false => engine.health().await,
+            let health = if endpoints {
+                engine.health_with_endpoints().await
+            } else {
+                engine.health().await
             };
             engine.shutdown().await;
             health?

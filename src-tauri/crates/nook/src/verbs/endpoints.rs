@@ -9,12 +9,12 @@ use engine::api::{
     OfferedModel, SettingsChange,
 };
 
-use super::keys;
-use super::library::{ItemList, lines};
 use crate::cli::{EndpointArgs, EndpointVerb};
 use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
+use crate::verbs::item_list::{ItemList, lines};
+use crate::verbs::keys::{self, secret};
 
 pub(crate) async fn endpoints(
     engine: &Engine,
@@ -43,50 +43,9 @@ pub(crate) async fn endpoints(
             }
             out.answer(&added, line)
         }
-        EndpointVerb::Models { name } => {
-            let found = find::endpoint(engine, &name).await?;
-            lines(
-                ItemList {
-                    items: found.models,
-                },
-                out,
-                |model| match model.context {
-                    Some(context) => format!("{}  {} ({context} tokens)", model.id, model.name),
-                    None => format!("{}  {}", model.id, model.name),
-                },
-            )
-        }
-        EndpointVerb::Test { name } => {
-            let endpoint = find::endpoint(engine, &name).await?;
-            keys::give_to(engine, &endpoint).await?;
-            let found = engine.refresh_endpoint(endpoint.id).await?;
-            out.answer(&found, |found| {
-                let models = found.models.len();
-                let price = found.price.map(|price| {
-                    format!(
-                        "; ${:.2} in and ${:.2} out per million tokens",
-                        price.input, price.output
-                    )
-                });
-                format!(
-                    "answered in {:.0} ms; {models} model{} listed{}",
-                    found.took_ms,
-                    if models == 1 { "" } else { "s" },
-                    price.unwrap_or_default()
-                )
-            })
-        }
-        EndpointVerb::Default { name } => {
-            let (endpoint, id) = find::endpoint_model(engine, &name).await?;
-            let default_model = Some(ModelRef::Remote { id });
-            engine
-                .update_settings(SettingsChange {
-                    default_model,
-                    ..SettingsChange::default()
-                })
-                .await?;
-            out.answer(&find::endpoint(engine, &endpoint.id).await?, now_default)
-        }
+        EndpointVerb::Models { name } => models(engine, &name, out).await,
+        EndpointVerb::Test { name } => test(engine, &name, out).await,
+        EndpointVerb::Default { name } => set_default(engine, &name, out).await,
         EndpointVerb::Remove { name } => {
             let found = find::endpoint(engine, &name).await?;
             engine.delete_endpoint(found.id.clone()).await?;
@@ -95,6 +54,53 @@ pub(crate) async fn endpoints(
             })
         }
     }
+}
+
+async fn models(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
+    let found = find::endpoint(engine, name).await?;
+    lines(
+        ItemList {
+            items: found.models,
+        },
+        out,
+        |model| match model.context {
+            Some(context) => format!("{}  {} ({context} tokens)", model.id, model.name),
+            None => format!("{}  {}", model.id, model.name),
+        },
+    )
+}
+
+async fn set_default(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
+    let (endpoint, id) = find::endpoint_model(engine, name).await?;
+    let default_model = Some(ModelRef::Remote { id });
+    engine
+        .update_settings(SettingsChange {
+            default_model,
+            ..SettingsChange::default()
+        })
+        .await?;
+    out.answer(&find::endpoint(engine, &endpoint.id).await?, now_default)
+}
+
+async fn test(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
+    let endpoint = find::endpoint(engine, name).await?;
+    keys::give_to(engine, &endpoint).await?;
+    let found = engine.refresh_endpoint(endpoint.id).await?;
+    out.answer(&found, |found| {
+        let models = found.models.len();
+        let price = found.price.map(|price| {
+            format!(
+                "; ${:.2} in and ${:.2} out per million tokens",
+                price.input, price.output
+            )
+        });
+        format!(
+            "answered in {:.0} ms; {models} model{} listed{}",
+            found.took_ms,
+            if models == 1 { "" } else { "s" },
+            price.unwrap_or_default()
+        )
+    })
 }
 
 async fn add(engine: &Engine, args: EndpointArgs) -> Result<Endpoint, CommandError> {
@@ -158,23 +164,6 @@ async fn add(engine: &Engine, args: EndpointArgs) -> Result<Endpoint, CommandErr
 fn dialect(name: &str) -> Result<EndpointDialect, CommandError> {
     serde_json::from_value(name.into())
         .map_err(|_| CommandError::because("badInput", format!("there is no API named \"{name}\"")))
-}
-
-/// Reads a secret from a file, or from stdin for `-`. Other users of the machine can see
-/// command-line arguments.
-pub(super) fn secret(file: &Path) -> Result<String, CommandError> {
-    let mut text = String::new();
-    let read = match file.as_os_str() == "-" {
-        true => std::io::stdin().read_to_string(&mut text).map(drop),
-        false => std::fs::read_to_string(file).map(|read| text = read),
-    };
-    read.map_err(|error| {
-        CommandError::because(
-            "badInput",
-            format!("cannot read {}: {error}", file.display()),
-        )
-    })?;
-    Ok(text.trim().to_owned())
 }
 
 /// Parses lines such as `X-Team: lamps`.

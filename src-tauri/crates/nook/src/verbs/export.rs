@@ -7,11 +7,11 @@ use engine::api::{CardFormat, ChatFileFormat, LorebookFormat, PromptFile, Readab
 use engine::{Engine, Exported};
 use serde::Serialize;
 
-use super::presets;
 use crate::cli::{ExportFormat, ExportKind};
 use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
+use crate::verbs::prompt::presets;
 
 /// The file written to `--out`.
 #[derive(Serialize)]
@@ -21,14 +21,21 @@ struct ExportedFile {
     warnings: Vec<String>,
 }
 
+/// What to export, and how.
+pub(crate) struct ExportRequest {
+    pub(crate) kind: ExportKind,
+    pub(crate) format: ExportFormat,
+    pub(crate) parts: ReadableOptions,
+}
+
 pub(crate) async fn export(
     engine: &Engine,
-    wanted: (ExportKind, ExportFormat, ReadableOptions),
+    request: ExportRequest,
     name: &str,
     file: &Path,
     out: &Output,
 ) -> Result<(), CommandError> {
-    let exported = exported(engine, wanted, name).await?;
+    let exported = exported(engine, request, name).await?;
     keep(file, &exported.bytes, exported.warnings, out)
 }
 
@@ -57,9 +64,14 @@ pub(super) fn keep(
 
 async fn exported(
     engine: &Engine,
-    (kind, format, parts): (ExportKind, ExportFormat, ReadableOptions),
+    request: ExportRequest,
     name: &str,
 ) -> Result<Exported, CommandError> {
+    let ExportRequest {
+        kind,
+        format,
+        parts,
+    } = request;
     let unfit = |forms: &str| {
         CommandError::because("usage", format!("this kind can be exported as {forms}"))
     };

@@ -1,12 +1,12 @@
 //! Keys for one command, from a file or a variable. Without a keychain, no key survives a command.
 
 use std::env;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use engine::Engine;
 use engine::api::{Endpoint, ModelRef};
 
-use super::endpoints::secret;
 use crate::failure::CommandError;
 use crate::find;
 
@@ -27,6 +27,24 @@ pub(super) const VALUES_ARE_LOST: &str = "This machine has no keychain, so the v
 pub(super) const TOKEN_IS_NOT_SENT: &str = "The access token is stored, but it is not sent to the address in \
                                             INGLENOOK_HUB. Give one for that address in the variable \
                                             INGLENOOK_HUB_TOKEN.";
+
+/// Reads a secret from a file, or from stdin for `-`. Other users of the machine can see
+/// command-line arguments.
+pub(super) fn secret(file: &Path) -> Result<String, CommandError> {
+    let mut text = String::new();
+    let read = if file.as_os_str() == "-" {
+        std::io::stdin().read_to_string(&mut text).map(drop)
+    } else {
+        std::fs::read_to_string(file).map(|read| text = read)
+    };
+    read.map_err(|error| {
+        CommandError::because(
+            "badInput",
+            format!("cannot read {}: {error}", file.display()),
+        )
+    })?;
+    Ok(text.trim().to_owned())
+}
 
 /// Uses the access token in the environment.
 pub(super) fn give_hub_token(engine: &Engine) -> Result<(), CommandError> {

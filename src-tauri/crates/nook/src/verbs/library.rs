@@ -11,12 +11,14 @@ use engine::api::{
 use serde::Serialize;
 use serde_json::json;
 
-use super::{models, presets};
 use crate::cli::{DeleteKind, ListKind, ShowKind};
 use crate::failure::CommandError;
 use crate::find;
 use crate::interrupts::Interrupts;
 use crate::output::Output;
+use crate::verbs::item_list::{ItemList, lines};
+use crate::verbs::models;
+use crate::verbs::prompt::presets;
 
 pub(crate) async fn import(
     engine: &Engine,
@@ -58,7 +60,8 @@ async fn import_folder(
     folder: PathBuf,
     out: &Output,
 ) -> Result<ImportReport, CommandError> {
-    let (mut interrupts, mut events) = (Interrupts::listen()?, engine.subscribe());
+    let mut interrupts = Interrupts::listen()?;
+    let mut events = engine.subscribe();
     let mut import = pin!(engine.import_sillytavern(folder));
     loop {
         tokio::select! {
@@ -117,11 +120,6 @@ fn import_text(report: &ImportReport) -> String {
             .map(|one| format!("refused {}: {}", one.file, one.reason)),
     );
     lines.join("\n")
-}
-
-#[derive(Serialize)]
-pub(super) struct ItemList<T> {
-    pub(super) items: Vec<T>,
 }
 
 /// Lists a chat's title as `name`, like other items.
@@ -242,16 +240,6 @@ pub(crate) async fn list(
             })
         }
     }
-}
-
-pub(super) fn lines<T: Serialize>(
-    items: ItemList<T>,
-    out: &Output,
-    line: impl Fn(&T) -> String,
-) -> Result<(), CommandError> {
-    out.answer(&items, |items| {
-        items.items.iter().map(line).collect::<Vec<_>>().join("\n")
-    })
 }
 
 pub(crate) async fn show(

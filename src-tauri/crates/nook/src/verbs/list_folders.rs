@@ -4,11 +4,11 @@ use engine::Engine;
 use engine::api::{Folder, FolderKind, PlacedItem};
 use serde::Serialize;
 
-use super::library::{ItemList, lines};
 use crate::cli::{FolderList, FoldersVerb, PlaceArgs};
 use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
+use crate::verbs::item_list::{ItemList, lines};
 
 pub(super) async fn folders(
     engine: &Engine,
@@ -25,43 +25,25 @@ pub(super) async fn folders(
             list,
         } => {
             let kind = kind_of(list);
-            let parent = match inside {
-                Some(wanted) => Some(find::folder(engine, kind, &wanted).await?.id),
-                None => None,
+            let parent = folder_id(engine, kind, inside).await?;
+            let folder = Folder {
+                id: String::new(),
+                kind,
+                parent,
+                name,
+                color: color.map(Into::into),
+                collapsed: false,
+                tag,
             };
-            let (id, collapsed, color) = (String::new(), false, color.map(Into::into));
-            let folder = engine
-                .save_folder(Folder {
-                    id,
-                    kind,
-                    parent,
-                    name,
-                    color,
-                    collapsed,
-                    tag,
-                })
-                .await?;
+            let folder = engine.save_folder(folder).await?;
             out.answer(&folder, |folder| {
                 format!("created {} ({})", folder.name, folder.id)
             })
         }
-        FoldersVerb::Delete { folder, list } => {
-            let id = find::folder(engine, kind_of(list), &folder).await?.id;
-            let deleted = engine.delete_folder(id).await?;
-            out.answer(&deleted, |deleted| {
-                format!(
-                    "deleted {}; it contained {} items",
-                    deleted.folder.name,
-                    deleted.items.len()
-                )
-            })
-        }
+        FoldersVerb::Delete { folder, list } => delete(engine, &folder, kind_of(list), out).await,
         FoldersVerb::Move { items, to, list } => {
             let kind = kind_of(list);
-            let folder = match to {
-                Some(wanted) => Some(find::folder(engine, kind, &wanted).await?.id),
-                None => None,
-            };
+            let folder = folder_id(engine, kind, to).await?;
             let items = ids(engine, kind, &items).await?;
             answer(
                 engine.move_to_folder(kind, items, folder).await?,
@@ -69,28 +51,62 @@ pub(super) async fn folders(
                 out,
             )
         }
-        FoldersVerb::Pin(PlaceArgs { chats, undo }) => {
-            let items = ids(engine, FolderKind::Chat, &chats).await?;
-            let done = if undo { "unpinned" } else { "pinned" };
-            answer(
-                engine.pin_items(FolderKind::Chat, items, !undo).await?,
-                done,
-                out,
-            )
-        }
-        FoldersVerb::Archive(PlaceArgs { chats, undo }) => {
-            let items = ids(engine, FolderKind::Chat, &chats).await?;
-            let done = if undo {
-                "taken out of the archive"
-            } else {
-                "archived"
-            };
-            answer(
-                engine.archive_items(FolderKind::Chat, items, !undo).await?,
-                done,
-                out,
-            )
-        }
+        FoldersVerb::Pin(args) => pin(engine, args, out).await,
+        FoldersVerb::Archive(args) => archive(engine, args, out).await,
+    }
+}
+
+async fn archive(engine: &Engine, args: PlaceArgs, out: &Output) -> Result<(), CommandError> {
+    let PlaceArgs { chats, undo } = args;
+    let items = ids(engine, FolderKind::Chat, &chats).await?;
+    let done = if undo {
+        "taken out of the archive"
+    } else {
+        "archived"
+    };
+    answer(
+        engine.archive_items(FolderKind::Chat, items, !undo).await?,
+        done,
+        out,
+    )
+}
+
+async fn pin(engine: &Engine, args: PlaceArgs, out: &Output) -> Result<(), CommandError> {
+    let PlaceArgs { chats, undo } = args;
+    let items = ids(engine, FolderKind::Chat, &chats).await?;
+    let done = if undo { "unpinned" } else { "pinned" };
+    answer(
+        engine.pin_items(FolderKind::Chat, items, !undo).await?,
+        done,
+        out,
+    )
+}
+
+async fn delete(
+    engine: &Engine,
+    folder: &str,
+    kind: FolderKind,
+    out: &Output,
+) -> Result<(), CommandError> {
+    let id = find::folder(engine, kind, folder).await?.id;
+    let deleted = engine.delete_folder(id).await?;
+    out.answer(&deleted, |deleted| {
+        format!(
+            "deleted {}; it contained {} items",
+            deleted.folder.name,
+            deleted.items.len()
+        )
+    })
+}
+
+async fn folder_id(
+    engine: &Engine,
+    kind: FolderKind,
+    name: Option<String>,
+) -> Result<Option<String>, CommandError> {
+    match name {
+        Some(name) => Ok(Some(find::folder(engine, kind, &name).await?.id)),
+        None => Ok(None),
     }
 }
 

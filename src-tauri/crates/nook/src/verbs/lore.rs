@@ -1,15 +1,16 @@
 //! `lore`: copies lorebooks. `lore test` reports activated entries, using files only; tokens are
 //! estimated, because no model is loaded.
 
+mod report;
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use context::lore::cases;
 use context::lore::{
-    Activated, Bindings, CardTexts, Chance, ExpandedText, GenerationKind, LoreCharacter, LoreInput,
-    LoreMessage, LoreOutcome, LoreSettings, NamedBook, PreparedBooks, Profile, Rejected,
-    TimedState, activate,
+    Bindings, CardTexts, Chance, ExpandedText, GenerationKind, LoreCharacter, LoreInput,
+    LoreMessage, LoreOutcome, LoreSettings, NamedBook, PreparedBooks, Profile, TimedState,
+    activate, cases,
 };
 use context::macros::{self, MacroScope, MacroState};
 use context::{CountTokens as _, Estimate};
@@ -17,9 +18,10 @@ use domain::card::Card;
 use domain::lorebook::Book;
 use domain::prompt::Segment;
 use engine::Engine;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use self::report::{Report, shown};
 use crate::cli::{LoreProfile, LoreTestArgs};
 use crate::failure::CommandError;
 use crate::find;
@@ -92,22 +94,6 @@ fn run_cases(
         };
         format!("{agree} of {} cases agree{list}", runs.len())
     })
-}
-
-/// Activated and skipped entries, in activation order.
-#[derive(Serialize)]
-struct Report {
-    activated: Vec<Activated>,
-    rejected: Vec<Rejected>,
-    tokens: u32,
-    budget: u32,
-    overflowed: bool,
-    patterns_exhausted: bool,
-    profile: Profile,
-    /// How tokens were counted.
-    counting: &'static str,
-    /// Entries that could not be parsed.
-    skipped: Vec<String>,
 }
 
 fn test_files(args: &LoreTestArgs, out: &Output) -> Result<(), CommandError> {
@@ -362,7 +348,8 @@ impl LoreTest {
 
     /// Returns the index of the card's greeting that the chat begins with.
     fn greeting(&self) -> Option<u32> {
-        let (card, first) = (self.card.as_ref()?, self.chat.first()?);
+        let card = self.card.as_ref()?;
+        let first = self.chat.first()?;
         let mut greetings = std::iter::once(card.first_mes()).chain(card.alternate_greetings());
         greetings
             .position(|greeting| greeting.trim() == first.mes.trim())
@@ -374,7 +361,8 @@ impl LoreTest {
 /// names an invalid line.
 fn chat(file: &Path) -> Result<(ChatHeader, Vec<ChatLine>), CommandError> {
     let text = text(file)?;
-    let (mut header, mut messages) = (ChatHeader::default(), Vec::new());
+    let mut header = ChatHeader::default();
+    let mut messages = Vec::new();
     for (number, line) in text
         .lines()
         .enumerate()
@@ -415,50 +403,4 @@ fn stem(file: &Path) -> String {
     file.file_stem()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default()
-}
-
-fn shown(report: &Report) -> String {
-    let mut lines: Vec<String> = report.activated.iter().map(fired).collect();
-    lines.extend(report.rejected.iter().map(|entry| {
-        let rule = serde_json::to_value(entry.rule).unwrap_or_default();
-        format!(
-            "-  {} {}: {}",
-            entry.book,
-            entry.uid,
-            rule.as_str().unwrap_or_default().replace('_', " ")
-        )
-    }));
-    lines.extend(report.skipped.iter().map(|skipped| format!("?  {skipped}")));
-    let over = if report.overflowed {
-        ", which was not enough"
-    } else {
-        ""
-    };
-    lines.push(format!(
-        "about {} of {} tokens{over}",
-        report.tokens, report.budget
-    ));
-    lines.join("\n")
-}
-
-fn fired(entry: &Activated) -> String {
-    let value = serde_json::to_value(entry).unwrap_or_default();
-    let word = |name: &str| value[name].as_str().unwrap_or("nowhere").replace('_', " ");
-    let key = entry
-        .key
-        .as_ref()
-        .map(|key| format!(" {key:?}"))
-        .unwrap_or_default();
-    let message = value["message"]
-        .as_u64()
-        .map(|at| format!(" in message {}", at + 1))
-        .unwrap_or_default();
-    format!(
-        "+  {} {}: {}{key}{message}, {}, {} tokens",
-        entry.book,
-        entry.uid,
-        word("reason"),
-        word("position"),
-        entry.tokens
-    )
 }

@@ -6,12 +6,12 @@ use engine::Engine;
 use engine::api::{Memory, MemoryDraft, MemoryFilter, MemoryOwner, Recollected};
 use serde_json::json;
 
-use super::export::keep;
-use super::library::{ItemList, lines};
 use crate::cli::{ForgetArgs, MemoryArgs, MemoryVerb};
 use crate::failure::CommandError;
 use crate::find;
 use crate::output::Output;
+use crate::verbs::export::keep;
+use crate::verbs::item_list::{ItemList, lines};
 
 pub(crate) async fn memory(
     engine: &Engine,
@@ -42,20 +42,10 @@ pub(crate) async fn memory(
             kind,
             importance,
         } => {
-            let known = known(engine, &character, &id).await?;
-            let character = find::character(engine, &character).await?.id;
-            let draft = MemoryDraft {
-                id: known.id,
-                kind: kind.unwrap_or(known.kind),
-                text: text.unwrap_or(known.text),
-                importance: importance.unwrap_or(known.importance),
-                pinned: known.pinned,
-                scope: known.scope,
-                character,
-                persona: known.persona,
-                chat: known.chat,
-                world: known.world,
-            };
+            let mut draft = draft_of(engine, &character, &id).await?;
+            draft.kind = kind.unwrap_or(draft.kind);
+            draft.text = text.unwrap_or(draft.text);
+            draft.importance = importance.unwrap_or(draft.importance);
             one(&engine.save_memory(draft).await?, out)
         }
         MemoryVerb::Pin { id, off } => one(&engine.pin_memory(id, !off).await?, out),
@@ -77,16 +67,36 @@ pub(crate) async fn memory(
         } => export(engine, &character, &file, out).await,
         MemoryVerb::Import { character, file } => import(engine, &character, &file, out).await,
         MemoryVerb::Consolidate => consolidate(engine, out).await,
-        MemoryVerb::Restore { ids } => {
-            engine.unarchive_memories(ids.clone()).await?;
-            out.answer(&json!({ "restored": ids }), |_| {
-                format!("restored {}", ids.join(", "))
-            })
-        }
+        MemoryVerb::Restore { ids } => restore(engine, ids, out).await,
         MemoryVerb::Learn => learn(engine, out).await,
         #[cfg(feature = "evaluation")]
         MemoryVerb::Rank(_) | MemoryVerb::Scenario(_) => Ok(()),
     }
+}
+
+async fn restore(engine: &Engine, ids: Vec<String>, out: &Output) -> Result<(), CommandError> {
+    engine.unarchive_memories(ids.clone()).await?;
+    out.answer(&json!({ "restored": ids }), |_| {
+        format!("restored {}", ids.join(", "))
+    })
+}
+
+/// The memory as it is, to be changed.
+async fn draft_of(engine: &Engine, character: &str, id: &str) -> Result<MemoryDraft, CommandError> {
+    let known = known(engine, character, id).await?;
+    let character = find::character(engine, character).await?.id;
+    Ok(MemoryDraft {
+        id: known.id,
+        kind: known.kind,
+        text: known.text,
+        importance: known.importance,
+        pinned: known.pinned,
+        scope: known.scope,
+        character,
+        persona: known.persona,
+        chat: known.chat,
+        world: known.world,
+    })
 }
 
 async fn owner(engine: &Engine, whose: ForgetArgs) -> Result<MemoryOwner, CommandError> {

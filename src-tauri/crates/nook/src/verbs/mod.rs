@@ -7,34 +7,23 @@ mod chat;
 mod data;
 mod doctor;
 mod endpoints;
+#[cfg(feature = "evaluation")]
+mod evaluation;
 mod export;
-mod group;
-mod hub;
+mod item_list;
 mod keys;
 mod library;
 mod list_folders;
 mod lore;
 mod mcp;
 mod memory;
-mod model_load;
-mod model_moves;
 mod models;
-mod presets;
 mod prompt;
-#[cfg(feature = "evaluation")]
-mod rank;
-#[cfg(feature = "evaluation")]
-mod scenario;
 mod search;
 mod serve;
 mod settings;
-mod slash;
 mod story;
-mod templates;
-mod tool_question;
-mod tool_servers;
 mod tools;
-mod turn;
 
 use engine::{Engine, Options};
 
@@ -57,14 +46,14 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
         verb: MemoryVerb::Rank(args),
     } = &cli.verb
     {
-        return rank::rank(args, out).await;
+        return evaluation::rank::rank(args, out).await;
     }
     #[cfg(feature = "evaluation")]
     if let Verb::Memory {
         verb: MemoryVerb::Scenario(args),
     } = &cli.verb
     {
-        return scenario::scenario(args, cli.data_dir, out).await;
+        return evaluation::scenario::scenario(args, cli.data_dir, out).await;
     }
     let data_dir = cli.data_dir.map_or_else(folders::data, Ok)?;
     let environment = engine::environment();
@@ -80,9 +69,10 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
         fresh,
     } = cli.verb
     {
-        return match fresh {
-            true => data::fresh(&options, out).await,
-            false => data::restore(&options, file, out).await,
+        return if fresh {
+            data::fresh(&options, out).await
+        } else {
+            data::restore(&options, file, out).await
         };
     }
     if let Verb::Mcp = cli.verb {
@@ -122,7 +112,20 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
             format,
             out: file,
             parts,
-        } => export::export(engine, (kind, format, parts.options()), &name, &file, out).await,
+        } => {
+            export::export(
+                engine,
+                export::ExportRequest {
+                    kind,
+                    format,
+                    parts: parts.options(),
+                },
+                &name,
+                &file,
+                out,
+            )
+            .await
+        }
         Verb::Delete {
             kind,
             name,
@@ -141,7 +144,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
             key, value, whose, ..
         } => settings::set(engine, whose, key, value, out).await,
         Verb::Chat(args) => chat::chat(engine, args, out).await,
-        Verb::Group { verb } => group::group(engine, verb, out).await,
+        Verb::Group { verb } => chat::group::group(engine, verb, out).await,
         Verb::Prompt(args) => prompt::prompt(engine, args, out).await,
         Verb::Search {
             query,
@@ -150,9 +153,9 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         } => search::search(engine, &query, chat, meaning, out).await,
         Verb::Folders { verb } => list_folders::folders(engine, verb, out).await,
         Verb::Tokens { model, ids, file } => prompt::tokens(engine, model, ids, file, out).await,
-        Verb::Template { verb } => templates::templates(engine, verb, out).await,
+        Verb::Template { verb } => prompt::templates::templates(engine, verb, out).await,
         Verb::Endpoints { verb } => endpoints::endpoints(engine, verb, out).await,
-        Verb::ToolServers { verb } => tool_servers::tool_servers(engine, verb, out).await,
+        Verb::ToolServers { verb } => tools::servers::tool_servers(engine, verb, out).await,
         Verb::Tools { verb } => tools::tools(engine, verb, out).await,
         Verb::Models { verb } => models::models(engine, verb, out).await,
         Verb::Character { verb } => character::character(engine, verb, out).await,
@@ -166,35 +169,46 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
             key_from,
         } => {
             keys::give(engine, &key_from, None).await?;
-            serve::serve(
-                engine,
-                serve::ServeArgs {
-                    host,
-                    port,
-                    ui,
-                    api,
-                },
-                out,
-            )
-            .await
+            let args = serve::ServeArgs {
+                host,
+                port,
+                ui,
+                api,
+            };
+            serve::serve(engine, args, out).await
         }
         Verb::Call {
             operation,
             arguments,
         } => call::call(engine, &operation, arguments, out).await,
         Verb::ApiKey { verb } => api_key::api_key(engine, verb, out).await,
-        Verb::Backup { list: true, .. } => data::list(engine, out).await,
+        data @ (Verb::Backup { .. } | Verb::Restore { .. } | Verb::Trash { .. } | Verb::Check) => {
+            data_verb(engine, data, out).await
+        }
+        Verb::Lore {
+            verb: LoreVerb::Duplicate { name },
+        } => lore::duplicate(engine, &name, out).await,
+        Verb::Doctor { .. } | Verb::Lore { .. } | Verb::Mcp => Ok(()),
+    }
+}
+
+/// Verbs about backups and deleted items.
+async fn data_verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandError> {
+    match verb {
         Verb::Backup {
-            export: Some(file), ..
-        } => data::export(engine, file, out).await,
-        Verb::Backup {
-            import: Some(file), ..
-        } => data::import(engine, file, out).await,
-        Verb::Backup {
-            second_place: Some(folder),
-            ..
-        } => data::second_place(engine, folder, out).await,
-        Verb::Backup { .. } => data::backup(engine, out).await,
+            list,
+            export,
+            import,
+            second_place,
+        } => {
+            let request = data::BackupRequest {
+                list,
+                export,
+                import,
+                second_place,
+            };
+            data::backups(engine, request, out).await
+        }
         Verb::Restore { file, .. } => data::preview(engine, file, out).await,
         Verb::Trash {
             restore,
@@ -202,22 +216,15 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
             empty,
             backups,
         } => {
-            data::trash(
-                engine,
-                data::TrashActions {
-                    restore,
-                    delete,
-                    empty,
-                    backups,
-                },
-                out,
-            )
-            .await
+            let actions = data::TrashActions {
+                restore,
+                delete,
+                empty,
+                backups,
+            };
+            data::trash(engine, actions, out).await
         }
         Verb::Check => data::check(engine, out).await,
-        Verb::Lore {
-            verb: LoreVerb::Duplicate { name },
-        } => lore::duplicate(engine, &name, out).await,
-        Verb::Doctor { .. } | Verb::Lore { .. } | Verb::Mcp => Ok(()),
+        _ => Ok(()),
     }
 }

@@ -40,27 +40,19 @@ pub(crate) async fn serve(
         .ok()
         .map(|token| AccessToken::parse(&token))
         .transpose()?;
-    let port = port.unwrap_or(if api {
-        LocalApiSettings::DEFAULT_PORT
+    let (usual_port, switch) = if api {
+        (LocalApiSettings::DEFAULT_PORT, ApiSwitch::Always)
     } else {
-        0
-    });
-    let switch = if api {
-        ApiSwitch::Always
-    } else {
-        ApiSwitch::BySettings
+        (0, ApiSwitch::BySettings)
     };
-    let serving = server::serve(
-        engine.clone(),
-        ServeOptions {
-            host,
-            port,
-            ui,
-            token,
-            api: switch,
-        },
-    )
-    .await?;
+    let options = ServeOptions {
+        host,
+        port: port.unwrap_or(usual_port),
+        ui,
+        token,
+        api: switch,
+    };
+    let serving = server::serve(engine.clone(), options).await?;
     let address = format!("http://{}", serving.addr);
     engine.set_api_server(ApiServerState::Fixed {
         address: address.clone(),
@@ -72,13 +64,16 @@ pub(crate) async fn serve(
         "token": serving.token.reveal(),
         "api": api.then(|| format!("{address}/v1")),
     });
-    out.answer(&started, |_| match api {
-        true => format!(
-            "{}\nOpenAI-compatible API: {address}/v1 (key: {})",
-            serving.url,
-            serving.token.reveal()
-        ),
-        false => serving.url.clone(),
+    out.answer(&started, |_| {
+        if api {
+            format!(
+                "{}\nOpenAI-compatible API: {address}/v1 (key: {})",
+                serving.url,
+                serving.token.reveal()
+            )
+        } else {
+            serving.url.clone()
+        }
     })?;
     // With the UI open, the user expects a fast first reply and background learning, as in the
     // app's window.

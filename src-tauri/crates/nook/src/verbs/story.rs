@@ -43,7 +43,7 @@ pub(super) async fn story(
         }
         StoryVerb::Scene { chat, text } => scene(engine, &chat, text, out).await,
         StoryVerb::DeleteVersion { chat, version, at } => {
-            delete_version(engine, (&chat, at), version, out).await
+            delete_version(engine, &chat, at, version, out).await
         }
         StoryVerb::Split { chat, at } => {
             let split = engine
@@ -51,21 +51,21 @@ pub(super) async fn story(
                 .await?;
             out.answer(&split, |split| created(&split.chat))
         }
-        StoryVerb::Join { chat, other } => {
-            let (chat, other) = (
-                find::chat(engine, &chat).await?.id,
-                find::chat(engine, &other).await?.id,
-            );
-            let joined = engine.join_chats(chat, other).await?;
-            out.answer(&joined, |joined| {
-                format!(
-                    "added {} messages to \"{}\"",
-                    joined.added.len(),
-                    joined.chat.title
-                )
-            })
-        }
+        StoryVerb::Join { chat, other } => join(engine, &chat, &other, out).await,
     }
+}
+
+async fn join(engine: &Engine, chat: &str, other: &str, out: &Output) -> Result<(), CommandError> {
+    let chat = find::chat(engine, chat).await?.id;
+    let other = find::chat(engine, other).await?.id;
+    let joined = engine.join_chats(chat, other).await?;
+    out.answer(&joined, |joined| {
+        format!(
+            "added {} messages to \"{}\"",
+            joined.added.len(),
+            joined.chat.title
+        )
+    })
 }
 
 async fn scene(
@@ -90,7 +90,8 @@ async fn scene(
 
 async fn delete_version(
     engine: &Engine,
-    (chat, at): (&str, Option<usize>),
+    chat: &str,
+    at: Option<usize>,
     version: Option<usize>,
     out: &Output,
 ) -> Result<(), CommandError> {

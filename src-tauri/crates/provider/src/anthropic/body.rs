@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::Request;
 use crate::endpoint::dialect::{LearnedDialect, RoleRules};
-use crate::endpoint::turns::{Turn, TurnPart, TurnRole, arguments, data_uri, turns};
+use crate::endpoint::turns::{EndpointTurn, TurnPart, TurnRole, arguments, data_uri, turns};
 
 /// Largest temperature that the API accepts.
 const MAX_TEMPERATURE: f32 = 1.0;
@@ -26,7 +26,7 @@ const MAX_STOPS: usize = 16;
 const NO_ID: &str = "call";
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Body<'a> {
+pub(crate) struct AnthropicBody<'a> {
     model: &'a str,
     max_tokens: u32,
     stream: bool,
@@ -39,8 +39,8 @@ pub(crate) struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<WireChoice<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    system: Vec<Marked<Block<'a>>>,
-    messages: Vec<Message<'a>>,
+    system: Vec<Marked<ContentBlock<'a>>>,
+    messages: Vec<AnthropicMessage<'a>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -106,14 +106,14 @@ struct Marked<T> {
 }
 
 #[derive(Debug, Serialize)]
-struct Message<'a> {
+struct AnthropicMessage<'a> {
     role: &'static str,
-    content: Vec<Marked<Block<'a>>>,
+    content: Vec<Marked<ContentBlock<'a>>>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block<'a> {
+enum ContentBlock<'a> {
     Thinking {
         thinking: &'a str,
         signature: &'a str,
@@ -147,10 +147,11 @@ struct Source<'a> {
     data: &'a str,
 }
 
-impl<'a> Body<'a> {
+impl<'a> AnthropicBody<'a> {
     /// Builds the body without the parameters that `dialect` excludes.
     pub(crate) fn new(model: &'a str, request: &'a Request, dialect: &LearnedDialect) -> Self {
-        let (sampling, prompt) = (&request.sampling, &request.prompt);
+        let sampling = &request.sampling;
+        let prompt = &request.prompt;
         let takes_tools = dialect.sends("tools");
         let turns = turns(prompt, RoleRules::Strict, takes_tools);
         let mut tools = if takes_tools {
@@ -158,15 +159,7 @@ impl<'a> Body<'a> {
         } else {
             Vec::new()
         };
-        let mut system = Vec::new();
-        let mut messages: Vec<Message<'_>> = Vec::with_capacity(turns.len());
-        for turn in &turns {
-            match turn.role {
-                TurnRole::System => system = blocks(turn),
-                TurnRole::User | TurnRole::Tool => push(&mut messages, "user", turn),
-                TurnRole::Assistant => push(&mut messages, "assistant", turn),
-            }
-        }
+        let (mut system, mut messages) = system_and_messages(&turns);
         if prompt.continues {
             trim_end(&mut messages);
         }
@@ -199,6 +192,21 @@ impl<'a> Body<'a> {
     }
 }
 
+type SystemAndMessages<'a> = (Vec<Marked<ContentBlock<'a>>>, Vec<AnthropicMessage<'a>>);
+
+fn system_and_messages<'a>(turns: &[EndpointTurn<'a>]) -> SystemAndMessages<'a> {
+    let mut system = Vec::new();
+    let mut messages = Vec::with_capacity(turns.len());
+    for turn in turns {
+        match turn.role {
+            TurnRole::System => system = blocks(turn),
+            TurnRole::User | TurnRole::Tool => push(&mut messages, "user", turn),
+            TurnRole::Assistant => push(&mut messages, "assistant", turn),
+        }
+    }
+    (system, messages)
+}
+
 fn tools(tools: &PromptTools) -> Vec<Tool<'_>> {
     let of = tools.definitions.iter().map(|tool| {
         let ToolDefinition {
@@ -217,17 +225,17 @@ fn tools(tools: &PromptTools) -> Vec<Tool<'_>> {
 }
 
 /// Appends a turn. The results of calls and the user's next message are one message.
-fn push<'a>(messages: &mut Vec<Message<'a>>, role: &'static str, turn: &Turn<'a>) {
+fn push<'a>(messages: &mut Vec<AnthropicMessage<'a>>, role: &'static str, turn: &EndpointTurn<'a>) {
     let content = blocks(turn);
     match messages.last_mut().filter(|last| last.role == role) {
         Some(last) => last.content.extend(content),
-        None => messages.push(Message { role, content }),
+        None => messages.push(AnthropicMessage { role, content }),
     }
 }
 
 /// Each message of the prompt stays a block of its own, so that a stored prefix never ends inside a
 /// block that grows.
-fn blocks<'a>(turn: &Turn<'a>) -> Vec<Marked<Block<'a>>> {
+fn blocks<'a>(turn: &EndpointTurn<'a>) -> Vec<Marked<ContentBlock<'a>>> {
     let mut after_text = false;
     let mut blocks = Vec::with_capacity(turn.parts.len());
     for part in &turn.parts {
@@ -244,17 +252,17 @@ fn blocks<'a>(turn: &Turn<'a>) -> Vec<Marked<Block<'a>>> {
 }
 
 /// Consecutive texts are paragraphs.
-fn block<'a>(part: &TurnPart<'a>, after_text: bool) -> Option<Block<'a>> {
+fn block<'a>(part: &TurnPart<'a>, after_text: bool) -> Option<ContentBlock<'a>> {
     Some(match part {
-        TurnPart::Text(text) if after_text => Block::Text {
+        TurnPart::Text(text) if after_text => ContentBlock::Text {
             text: format!("\n\n{text}"),
         },
-        TurnPart::Text(text) => Block::Text {
+        TurnPart::Text(text) => ContentBlock::Text {
             text: (*text).to_owned(),
         },
         TurnPart::Picture(url) => {
             let picture = data_uri(url)?;
-            Block::Image {
+            ContentBlock::Image {
                 source: Source {
                     kind: "base64",
                     media_type: picture.media_type,
@@ -262,18 +270,20 @@ fn block<'a>(part: &TurnPart<'a>, after_text: bool) -> Option<Block<'a>> {
                 },
             }
         }
-        TurnPart::Thought(SignedThought::Block { text, signature }) => Block::Thinking {
+        TurnPart::Thought(SignedThought::Block { text, signature }) => ContentBlock::Thinking {
             thinking: text,
             signature,
         },
-        TurnPart::Thought(SignedThought::Redacted { data }) => Block::RedactedThinking { data },
+        TurnPart::Thought(SignedThought::Redacted { data }) => {
+            ContentBlock::RedactedThinking { data }
+        }
         TurnPart::Thought(SignedThought::Call { .. } | SignedThought::Plain { .. }) => return None,
-        TurnPart::Call { call, .. } => Block::ToolUse {
+        TurnPart::Call { call, .. } => ContentBlock::ToolUse {
             id: id(call),
             name: &call.name,
             input: arguments(call),
         },
-        TurnPart::Result { call, result } => Block::ToolResult {
+        TurnPart::Result { call, result } => ContentBlock::ToolResult {
             tool_use_id: id(call),
             content: &result.text,
             is_error: result.error,
@@ -301,13 +311,13 @@ fn id(call: &ToolCall) -> String {
 }
 
 /// The API refuses an unfinished reply that ends with whitespace.
-fn trim_end(messages: &mut [Message<'_>]) {
+fn trim_end(messages: &mut [AnthropicMessage<'_>]) {
     let last = messages
         .last_mut()
         .filter(|last| last.role == "assistant")
         .and_then(|last| last.content.last_mut());
     if let Some(Marked {
-        block: Block::Text { text },
+        block: ContentBlock::Text { text },
         ..
     }) = last
     {
@@ -317,7 +327,7 @@ fn trim_end(messages: &mut [Message<'_>]) {
 
 /// Marks the end of the prompt and the end of the user's turn before it. A filler at the end is not
 /// part of the next prompt.
-fn mark(messages: &mut [Message<'_>], filler: bool) {
+fn mark(messages: &mut [AnthropicMessage<'_>], filler: bool) {
     let end = messages.len() - usize::from(filler && !messages.is_empty());
     let Some((last, before)) = messages[..end].split_last_mut() else {
         return;
@@ -334,175 +344,4 @@ fn mark(messages: &mut [Message<'_>], filler: bool) {
 }
 
 #[cfg(test)]
-mod tests {
-    use domain::prompt::{Prompt, PromptMessage, PromptPicture, PromptRole, PromptToolRound};
-    use domain::sampling::SamplerOptions;
-    use domain::{ToolArguments, ToolResult, ToolRound};
-    use serde_json::json;
-
-    use super::*;
-
-    fn request(messages: &[(PromptRole, &str)]) -> Request {
-        let messages = messages
-            .iter()
-            .map(|&(role, text)| PromptMessage {
-                role,
-                text: text.to_owned(),
-            })
-            .collect();
-        Request {
-            cache_key: "chat".to_owned(),
-            background: false,
-            prompt: Prompt {
-                messages,
-                ..Prompt::default()
-            },
-            sampling: SamplerOptions::default().resolve(7),
-            response_schema: None,
-        }
-    }
-
-    fn sent(request: &Request) -> Value {
-        let dialect = LearnedDialect::of_api(domain::model::EndpointDialect::Anthropic);
-        serde_json::from_str(&serde_json::to_string(&Body::new("m", request, &dialect)).unwrap())
-            .unwrap()
-    }
-
-    fn text(text: &str) -> Value {
-        json!({"type": "text", "text": text})
-    }
-
-    fn stored(text: &str) -> Value {
-        json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}})
-    }
-
-    #[test]
-    fn writes_system_blocks_and_alternating_turns() {
-        use PromptRole::{Character as C, System as S, User as U};
-        let mut request = request(&[
-            (S, "Rules."),
-            (S, "Card."),
-            (C, "Evening."),
-            (S, "It rains."),
-            (U, "Hi."),
-            (C, "Hello."),
-            (U, "You?"),
-        ]);
-        request.prompt.stop = vec!["\n".into(), "\nTom:".into()];
-        request.sampling.temperature = 1.5;
-        let body = sent(&request);
-        assert_eq!(body["system"], json!([text("Rules."), stored("\n\nCard.")]));
-        assert_eq!(
-            body["messages"],
-            json!([
-                {"role": "user", "content": [text("[The chat begins.]")]},
-                {"role": "assistant", "content": [text("Evening.")]},
-                {"role": "user", "content": [text("It rains."), stored("\n\nHi.")]},
-                {"role": "assistant", "content": [text("Hello.")]},
-                {"role": "user", "content": [stored("You?")]},
-            ])
-        );
-        assert_eq!(
-            (
-                &body["max_tokens"],
-                &body["temperature"],
-                &body["stop_sequences"],
-                body.get("top_p")
-            ),
-            (&json!(512), &json!(1.0), &json!(["\nTom:"]), None)
-        );
-    }
-
-    #[test]
-    fn marker_stays_before_a_filler() {
-        use PromptRole::{Character as C, User as U};
-        let body = sent(&request(&[(U, "Hi."), (C, "Hello.")]));
-        assert_eq!(body["messages"][1]["content"], json!([stored("Hello.")]));
-        assert_eq!(body["messages"][2]["content"], json!([text("[Go on.]")]));
-        assert_eq!(body.get("system"), None);
-    }
-
-    #[test]
-    fn unfinished_reply_has_no_space_at_its_end() {
-        let mut request = request(&[
-            (PromptRole::User, "Hi."),
-            (PromptRole::Character, "Well, \n"),
-        ]);
-        request.prompt.continues = true;
-        assert_eq!(
-            sent(&request)["messages"][1]["content"][0]["text"],
-            json!("Well,")
-        );
-    }
-
-    #[test]
-    fn writes_pictures_as_base64() {
-        let mut request = request(&[(PromptRole::User, "Look.")]);
-        let picture = |url: &str| PromptPicture {
-            message: 0,
-            segment: None,
-            url: url.to_owned(),
-        };
-        request.prompt.pictures = vec![
-            picture("data:image/png;base64,aGk="),
-            picture("https://elsewhere/a.png"),
-        ];
-        let source = json!({"type": "base64", "media_type": "image/png", "data": "aGk="});
-        assert_eq!(
-            sent(&request)["messages"][0]["content"],
-            json!([text("Look."), {"type": "image", "source": source, "cache_control": {"type": "ephemeral"}}])
-        );
-    }
-
-    #[test]
-    fn writes_tools_and_results() {
-        let mut request = request(&[
-            (PromptRole::User, "Roll."),
-            (PromptRole::Character, "A four!"),
-            (PromptRole::User, "Again."),
-        ]);
-        let schema = json!({"type": "object"});
-        request.prompt.tools.definitions = vec![ToolDefinition {
-            name: "dice".into(),
-            description: "Rolls.".into(),
-            parameters: schema.clone(),
-        }];
-        let call = ToolCall {
-            id: Some("a:1".into()),
-            name: "dice".into(),
-            arguments: ToolArguments::read("{\"n\":1}"),
-        };
-        let result = ToolResult {
-            call_id: "a:1".into(),
-            text: "no dice".into(),
-            error: true,
-        };
-        let round = ToolRound {
-            text: "Rolling.".into(),
-            calls: vec![call],
-            results: vec![result],
-            thoughts: Vec::new(),
-        };
-        request.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
-        request.prompt.tools.choice = ToolChoice::Never;
-        let body = sent(&request);
-        assert_eq!(
-            body["tools"],
-            json!([{"name": "dice", "description": "Rolls.", "input_schema": schema, "cache_control": {"type": "ephemeral"}}])
-        );
-        assert_eq!(body["tool_choice"], json!({"type": "none"}));
-        let result = json!({"type": "tool_result", "tool_use_id": "a_1", "content": "no dice", "is_error": true,
-            "cache_control": {"type": "ephemeral"}});
-        assert_eq!(
-            body["messages"],
-            json!([
-                {"role": "user", "content": [text("Roll.")]},
-                {"role": "assistant", "content": [
-                    text("Rolling."), {"type": "tool_use", "id": "a_1", "name": "dice", "input": {"n": 1}}]},
-                {"role": "user", "content": [result]},
-                {"role": "assistant", "content": [text("A four!")]},
-                {"role": "user", "content": [stored("Again.")]},
-            ])
-        );
-    }
-}
+mod tests;

@@ -11,10 +11,10 @@ use reqwest::Url;
 use serde_json::Value;
 
 use crate::Request;
-use crate::endpoint::api::{Api, ApiWords, ListedModel, json, tokens};
-use crate::endpoint::chunk::{StreamChunk, Unreadable};
+use crate::endpoint::api::{Api, ApiNames, ListedModel, json, tokens};
 use crate::endpoint::config::EndpointConfig;
 use crate::endpoint::dialect::LearnedDialect;
+use crate::endpoint::stream::chunk::{StreamChunk, Unreadable};
 use crate::openai::models::MAX_MODELS;
 
 /// Context length of every published Claude model that the list of models does not report.
@@ -34,7 +34,7 @@ impl Api for Anthropic {
         request: &Request,
         dialect: &LearnedDialect,
     ) -> Vec<u8> {
-        json(&body::Body::new(&config.model, request, dialect))
+        json(&body::AnthropicBody::new(&config.model, request, dialect))
     }
 
     fn parse(&self, data: &str) -> Result<StreamChunk, Unreadable> {
@@ -73,8 +73,8 @@ impl Api for Anthropic {
         Some(entries.iter().filter_map(model).take(MAX_MODELS).collect())
     }
 
-    fn words(&self) -> ApiWords {
-        ApiWords {
+    fn names(&self) -> ApiNames {
+        ApiNames {
             api: "the Anthropic API",
             reply: "a reply of the Anthropic API",
             replies: "messages",

@@ -4,15 +4,16 @@
 use serde_json::{Value, json};
 
 use crate::endpoint::api_error::EndpointError;
-use crate::endpoint::chunk::{
+use crate::endpoint::stream::chunk::{
     StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireUsage, count, end, object,
 };
-use crate::endpoint::lenient;
+use crate::endpoint::stream::lenient;
 
 /// Parses one event. Unknown events are empty, because the provider adds new ones.
 pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
     let parsed = object(data)?;
-    let (mut event, has_surrogates) = (parsed.value, parsed.has_surrogates);
+    let mut event = parsed.value;
+    let has_surrogates = parsed.has_surrogates;
     let kind = event["type"].as_str().unwrap_or_default().to_owned();
     let replies = matches!(
         kind.as_str(),
@@ -85,13 +86,15 @@ fn thought(chunk: &mut StreamChunk, block: &mut Value) {
 }
 
 fn called(block: &mut Value, index: Value, arguments: Option<Value>) -> Value {
-    let (id, name) = (block["id"].take(), block["name"].take());
+    let id = block["id"].take();
+    let name = block["name"].take();
     json!({ "index": index, "id": id, "function": { "name": name, "arguments": arguments } })
 }
 
 /// A message that was not streamed.
 fn whole(chunk: &mut StreamChunk, mut message: Value) {
-    let (mut said, mut calls) = (String::new(), Vec::new());
+    let mut said = String::new();
+    let mut calls = Vec::new();
     let Value::Array(blocks) = message["content"].take() else {
         return;
     };
@@ -133,10 +136,8 @@ fn text(text: Value) -> Option<TextPiece> {
 fn usage(usage: &Value) -> Option<WireUsage> {
     usage.as_object()?;
     let of = |name: &str| count(usage, &[name]);
-    let (read, written) = (
-        of("cache_read_input_tokens"),
-        of("cache_creation_input_tokens"),
-    );
+    let read = of("cache_read_input_tokens");
+    let written = of("cache_creation_input_tokens");
     let prompt =
         of("input_tokens").map(|input| input + read.unwrap_or(0.0) + written.unwrap_or(0.0));
     Some(WireUsage {
@@ -149,7 +150,7 @@ fn usage(usage: &Value) -> Option<WireUsage> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::endpoint::chunk::End;
+    use crate::endpoint::stream::chunk::End;
 
     #[test]
     fn reads_the_events_of_a_message() {

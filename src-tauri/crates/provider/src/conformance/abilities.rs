@@ -135,9 +135,10 @@ async fn thoughts(provider: &dyn Provider, request: &Request) -> Result<(), Viol
     };
     asked.prompt.tools.rounds = vec![PromptToolRound { before: 1, round }];
     let reply = read(provider, asked).await?;
-    match reply.text.contains(RESULT) {
-        true => Ok(()),
-        false => Err(wrong("the text of the result", reply.text)),
+    if reply.text.contains(RESULT) {
+        Ok(())
+    } else {
+        Err(wrong("the text of the result", reply.text))
     }
 }
 
@@ -190,9 +191,10 @@ pub async fn results(provider: &dyn Provider, request: &Request) -> Result<(), V
         message(PromptRole::Character, "Done."),
         message(PromptRole::User, "Thank you."),
     ]);
-    match read(provider, asked).await?.text.is_empty() {
-        true => Err(Violation::NoText),
-        false => Ok(()),
+    if read(provider, asked).await?.text.is_empty() {
+        Err(Violation::NoText)
+    } else {
+        Ok(())
     }
 }
 
@@ -200,9 +202,10 @@ async fn stops(provider: &dyn Provider, request: &Request) -> Result<(), Violati
     let mut asked = request.clone();
     asked.prompt.stop = vec![STOP.to_owned()];
     let reply = read(provider, asked).await?;
-    match reply.text.contains(STOP) {
-        true => Err(wrong("a reply without its stop text", reply.text)),
-        false => Ok(()),
+    if reply.text.contains(STOP) {
+        Err(wrong("a reply without its stop text", reply.text))
+    } else {
+        Ok(())
     }
 }
 
@@ -281,9 +284,10 @@ async fn pictures(provider: &dyn Provider, request: &Request) -> Result<(), Viol
         url: PICTURE.to_owned(),
     }];
     let reply = read(provider, asked).await?;
-    match reply.text.contains(MEDIA_TYPE) {
-        true => Ok(()),
-        false => Err(wrong("the media type of the picture", reply.text)),
+    if reply.text.contains(MEDIA_TYPE) {
+        Ok(())
+    } else {
+        Err(wrong("the media type of the picture", reply.text))
     }
 }
 

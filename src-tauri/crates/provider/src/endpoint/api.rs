@@ -1,16 +1,14 @@
 //! Differences between the APIs of endpoints: how a request is written and how its reply is read.
 //! Everything else is shared.
 
-use domain::model::EndpointDialect;
 use reqwest::Url;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::chunk::{StreamChunk, Unreadable};
 use super::config::EndpointConfig;
 use super::dialect::LearnedDialect;
 use crate::Request;
-use crate::{anthropic, gemini, ollama, openai, text_completion};
+use crate::endpoint::stream::chunk::{StreamChunk, Unreadable};
 
 /// One API. An implementation has no state.
 pub(crate) trait Api: Send + Sync {
@@ -55,12 +53,12 @@ pub(crate) trait Api: Send + Sync {
     fn models(&self, list: &Value) -> Option<Vec<ListedModel>>;
 
     /// Name of this API and its replies in the texts of errors.
-    fn words(&self) -> ApiWords;
+    fn names(&self) -> ApiNames;
 }
 
 /// Words for the texts of errors.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ApiWords {
+pub(crate) struct ApiNames {
     /// Such as "an OpenAI-compatible API".
     pub(crate) api: &'static str,
     /// Such as "a chat completion".
@@ -85,17 +83,6 @@ pub(crate) struct ListedModel {
 pub struct ModelPrice {
     pub input: f64,
     pub output: f64,
-}
-
-/// The implementation of an API.
-pub(crate) fn of(dialect: EndpointDialect) -> &'static dyn Api {
-    match dialect {
-        EndpointDialect::OpenAi => &openai::OpenAi,
-        EndpointDialect::Text => &text_completion::TextCompletion,
-        EndpointDialect::Anthropic => &anthropic::Anthropic,
-        EndpointDialect::Gemini => &gemini::Gemini,
-        EndpointDialect::Ollama => &ollama::Ollama,
-    }
 }
 
 /// Serialises a body. Bodies consist of texts, numbers and valid JSON, so this cannot fail; an

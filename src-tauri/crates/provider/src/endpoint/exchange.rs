@@ -11,15 +11,16 @@ use reqwest::{Response, Url};
 
 use super::ClientState;
 use super::api_error::EndpointError;
-use super::chunk::StreamChunk;
-use super::concatenated::{after_prefix, objects};
-use super::decompress::{DecompressionError, Decompressor};
-use super::diagnose::{self, EndpointRefusal};
 use super::dialect::LearnedDialect;
-use super::json_lines::StreamParser;
+use super::refusal::{self, EndpointRefusal};
 use super::retry::{RequestFailure, RetryPolicy, asked_pause};
-use super::sse::SseEvent;
+use super::{diagnose, transport_error};
 use crate::Request;
+use crate::endpoint::stream::chunk::StreamChunk;
+use crate::endpoint::stream::concatenated::{after_prefix, objects};
+use crate::endpoint::stream::decompress::{DecompressionError, Decompressor};
+use crate::endpoint::stream::json_lines::StreamParser;
+use crate::endpoint::stream::sse::SseEvent;
 
 /// Maximum bytes of a response that is not streamed. It may contain pictures.
 const MAX_WHOLE: usize = 64 << 20;
@@ -132,7 +133,7 @@ impl ClientState {
         let refusal = self.refusal(&mut response).await;
         let adapts = matches!(refusal.status, 400 | 422 | 500)
             && self.learn(&refusal.error, refusal.status, request.prompt.continues);
-        let mut failure = diagnose::refused(&self.config, refusal);
+        let mut failure = refusal::refused(&self.config, refusal);
         if adapts {
             failure.retry = RetryPolicy::Adapted;
         }
@@ -176,7 +177,7 @@ impl ClientState {
             .authorize(request)
             .send()
             .await
-            .map_err(|error| diagnose::transport(&self.config, error))
+            .map_err(|error| transport_error::transport(&self.config, error))
     }
 
     /// Reads a response with an error status.
@@ -247,7 +248,7 @@ impl ClientState {
             .response
             .chunk()
             .await
-            .map_err(|error| diagnose::transport(&self.config, error))?
+            .map_err(|error| transport_error::transport(&self.config, error))?
         else {
             return Ok(None);
         };
@@ -329,7 +330,7 @@ impl ClientState {
     /// Reads the response of a server that does not stream.
     fn read_whole(&self, body: &str) -> ReadItem {
         match self.config.api().parse(body) {
-            Err(error) if error.is_cut() => (None, Some(diagnose::cut(&self.config))),
+            Err(error) if error.is_cut() => (None, Some(transport_error::cut(&self.config))),
             Err(error) => (
                 None,
                 Some(diagnose::malformed(&self.config, &error.to_string())),

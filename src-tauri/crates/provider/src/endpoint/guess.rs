@@ -18,10 +18,8 @@ pub fn guess_dialect(address: &str) -> EndpointDialect {
     let Ok(url) = Url::parse(&full) else {
         return EndpointDialect::OpenAi;
     };
-    let (host, path) = (
-        url.host_str().unwrap_or_default(),
-        url.path().trim_end_matches('/'),
-    );
+    let host = url.host_str().unwrap_or_default();
+    let path = url.path().trim_end_matches('/');
     let is_host = |name: &str| {
         host == name
             || host

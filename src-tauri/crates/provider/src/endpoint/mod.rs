@@ -24,30 +24,22 @@
 
 pub(crate) mod api;
 pub(crate) mod api_error;
-pub(crate) mod chunk;
-mod concatenated;
+mod apis;
 pub(crate) mod config;
-mod decompress;
-mod delta_assembler;
 mod diagnose;
 pub(crate) mod dialect;
 mod exchange;
 mod guess;
 mod headers;
-mod idle_timer;
-mod json_lines;
 mod key;
-pub(crate) mod lenient;
 mod probe;
+mod refusal;
 mod reply;
 mod reply_state;
 mod retry;
 mod setting_support;
-mod sse;
-pub(crate) mod stop_filter;
-mod text_pipeline;
-mod thoughts;
-mod tool_calls;
+pub(crate) mod stream;
+mod transport_error;
 pub(crate) mod turns;
 
 use std::sync::{Arc, Mutex};

@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 use super::api::{self, ListedModel, ModelPrice, tokens};
 use super::api_error::EndpointError;
 use super::config::{EndpointConfig, Timeouts};
-use super::diagnose;
 use super::retry::RequestFailure;
 use super::{ClientState, reply};
+use super::{diagnose, refusal};
 use crate::{ProviderError, ProviderErrorKind, Request, ollama};
 
 /// Result of a connection test.
@@ -119,7 +119,7 @@ impl ClientState {
         let mut response = self.send(request).await?;
         if !response.status().is_success() {
             let refusal = self.refusal(&mut response).await;
-            return Err(diagnose::refused(&self.config, refusal));
+            return Err(refusal::refused(&self.config, refusal));
         }
         let body = self.whole(response).await?;
         if body.trim_start().starts_with('<') {

@@ -9,11 +9,11 @@ use futures_util::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use super::ClientState;
-use super::diagnose;
 use super::exchange::{StreamItem, exchange};
-use super::idle_timer::{IdleTimer, Waited};
 use super::reply_state::{ReplyEnd, ReplyState};
 use super::retry::{RequestFailure, RetryPolicy, pause};
+use super::{diagnose, transport_error};
+use crate::endpoint::stream::idle_timer::{IdleTimer, Waited};
 use crate::{FinishReason, GenerationEvent, ProviderError, Request};
 
 pub(crate) fn reply(
@@ -109,7 +109,7 @@ impl Next {
         tally.ended = tally.hung_up();
         match tally.ended {
             Some(_) => Self::Ended,
-            None => Self::Failed(diagnose::cut(&shared.config)),
+            None => Self::Failed(transport_error::cut(&shared.config)),
         }
     }
 }

@@ -3,15 +3,15 @@
 use domain::SignedThought;
 use tokio::time::Instant;
 
-use super::chunk::{
-    End, PictureCount, PromptProgress, StreamChunk, TextPiece, WireTimings, WireUsage,
-};
 use super::config::EndpointConfig;
 use super::diagnose;
 use super::retry::RequestFailure;
-use super::text_pipeline::TextPipeline;
-use super::thoughts::ThoughtAssembler;
-use super::tool_calls::{AssembledCall, ToolCallAssembler};
+use crate::endpoint::stream::chunk::{
+    End, PictureCount, PromptProgress, StreamChunk, TextPiece, WireTimings, WireUsage,
+};
+use crate::endpoint::stream::text_pipeline::TextPipeline;
+use crate::endpoint::stream::thoughts::ThoughtAssembler;
+use crate::endpoint::stream::tool_calls::{AssembledCall, ToolCallAssembler};
 use crate::{FinishReason, GenerationEvent, Request, Timings, Usage};
 
 /// Maximum bytes of one reply. An endpoint that sends more ignores `max_tokens`, or is hostile.
@@ -140,12 +140,12 @@ impl ReplyState {
         events.extend(thoughts.map(GenerationEvent::Thoughts));
         let ends = chunk.end.is_some_and(|end| end != End::Unknown);
         self.add_picture_notes(&mut chunk);
-        if let Some(said) = chunk.text.take() {
+        if let Some(text) = chunk.text.take() {
             self.texts += 1;
-            self.sent += said.len();
+            self.sent += text.len();
             self.doubted |= self.ended.take().is_some() || (ends && self.texts == 1);
             self.first_text.get_or_insert_with(Instant::now);
-            let text = self.text.push(said, chunk.has_surrogates, ends);
+            let text = self.text.push(text, chunk.has_surrogates, ends);
             self.bytes += text.len();
             events.extend(text_event(text));
             if self.bytes > MAX_REPLY || self.sent > MAX_SENT {
@@ -163,6 +163,14 @@ impl ReplyState {
                 "the tool calls exceed the size limit",
             ));
         }
+        self.take_end(config, &chunk)
+    }
+
+    fn take_end(
+        &mut self,
+        config: &EndpointConfig,
+        chunk: &StreamChunk,
+    ) -> Result<(), RequestFailure> {
         match chunk.end {
             None => {}
             Some(End::Unknown) => self.perhaps_ended = true,
@@ -245,7 +253,8 @@ impl ReplyState {
     }
 
     fn progress(&mut self, progress: &PromptProgress) -> GenerationEvent {
-        let (total, reused) = (whole(progress.total), whole(progress.cache));
+        let total = whole(progress.total);
+        let reused = whole(progress.cache);
         self.usage.prompt = Some(total);
         self.usage.reused = Some(reused);
         GenerationEvent::Prefill {

@@ -24,7 +24,7 @@ pub(crate) enum TurnRole {
 
 /// Consecutive messages of one role.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct EndpointTurn<'a> {
     pub(crate) role: TurnRole,
     /// Never empty.
     pub(crate) parts: Vec<TurnPart<'a>>,
@@ -51,7 +51,7 @@ pub(crate) enum TurnPart<'a> {
     },
 }
 
-impl<'a> Turn<'a> {
+impl<'a> EndpointTurn<'a> {
     fn new(role: TurnRole, parts: Vec<TurnPart<'a>>) -> Self {
         Self {
             role,
@@ -72,7 +72,7 @@ impl<'a> Turn<'a> {
 /// Merges messages into turns, because many endpoints require alternating roles and refuse empty
 /// content. Tool rounds stay turns of their own, and so do texts at a depth for endpoints without
 /// rules. With `tools`, rounds are included.
-pub(crate) fn turns(prompt: &Prompt, roles: RoleRules, tools: bool) -> Vec<Turn<'_>> {
+pub(crate) fn turns(prompt: &Prompt, roles: RoleRules, tools: bool) -> Vec<EndpointTurn<'_>> {
     let mut turns = Turns {
         merged: Vec::with_capacity(prompt.messages.len() + 1),
         strict: roles != RoleRules::Free,
@@ -125,7 +125,7 @@ fn pictures_of(prompt: &Prompt, message: usize) -> impl Iterator<Item = &str> {
 }
 
 struct Turns<'a> {
-    merged: Vec<Turn<'a>>,
+    merged: Vec<EndpointTurn<'a>>,
     strict: bool,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Turns<'a> {
             .filter(|last| last.role == role && !apart)
         {
             Some(last) => last.parts.extend(parts),
-            None => self.merged.push(Turn::new(role, parts.collect())),
+            None => self.merged.push(EndpointTurn::new(role, parts.collect())),
         }
     }
 
@@ -165,46 +165,39 @@ impl<'a> Turns<'a> {
                 .last()
                 .is_some_and(|last| last.role == TurnRole::Assistant)
         {
-            self.merged.push(Turn::filler(TURN));
+            self.merged.push(EndpointTurn::filler(TURN));
         }
         let text = (!round.text.trim().is_empty()).then_some(TurnPart::Text(&round.text));
         let wanted =
             |thought: &&SignedThought| open || matches!(thought, SignedThought::Plain { .. });
         let thoughts = || round.thoughts.iter().filter(wanted);
         let blocks = thoughts().filter(|thought| !matches!(thought, SignedThought::Call { .. }));
-        let signature = |at: usize| {
-            thoughts().find_map(|thought| match thought {
-                SignedThought::Call { number, signature } if *number == at => {
-                    Some(signature.as_str())
-                }
-                _ => None,
-            })
-        };
         let calls = round.calls.iter().enumerate();
         let calls = calls.map(|(at, call)| TurnPart::Call {
             call,
-            signature: signature(at),
+            signature: signature_of(at, thoughts()),
         });
         let parts = blocks
             .map(TurnPart::Thought)
             .chain(text)
             .chain(calls)
             .collect();
-        self.merged.push(Turn::new(TurnRole::Assistant, parts));
+        self.merged
+            .push(EndpointTurn::new(TurnRole::Assistant, parts));
         let results = round.calls.iter().zip(&round.results);
         let results = results.map(|(call, result)| TurnPart::Result { call, result });
         self.merged
-            .push(Turn::new(TurnRole::Tool, results.collect()));
+            .push(EndpointTurn::new(TurnRole::Tool, results.collect()));
     }
 
     /// Strict endpoints need the user before the first reply.
     fn open_for_user(&mut self) {
         if self.strict && self.merged.iter().all(|turn| turn.role == TurnRole::System) {
-            self.merged.push(Turn::filler(OPENING));
+            self.merged.push(EndpointTurn::filler(OPENING));
         }
     }
 
-    fn ended(mut self, continues: bool) -> Vec<Turn<'a>> {
+    fn ended(mut self, continues: bool) -> Vec<EndpointTurn<'a>> {
         self.open_for_user();
         if self.strict
             && !continues
@@ -213,7 +206,7 @@ impl<'a> Turns<'a> {
                 .last()
                 .is_some_and(|last| last.role == TurnRole::Assistant)
         {
-            self.merged.push(Turn::filler(TURN));
+            self.merged.push(EndpointTurn::filler(TURN));
         }
         self.merged.retain(|turn| !turn.parts.is_empty());
         self.merged
@@ -260,249 +253,19 @@ pub(crate) fn data_uri(url: &str) -> Option<DataUri<'_>> {
     Some(DataUri { media_type, data })
 }
 
-#[cfg(test)]
-mod tests {
-    use domain::ToolRound;
-    use domain::prompt::PromptToolRound;
-
-    use super::*;
-
-    fn prompt(messages: &[(PromptRole, &str)]) -> Prompt {
-        let messages = messages
-            .iter()
-            .map(|&(role, text)| PromptMessage {
-                role,
-                text: text.to_owned(),
-            })
-            .collect();
-        Prompt {
-            messages,
-            ..Prompt::default()
-        }
-    }
-
-    fn line(turn: &Turn<'_>) -> String {
-        let part = |part: &TurnPart<'_>| match part {
-            TurnPart::Text(text) => (*text).to_owned(),
-            TurnPart::Picture(url) => format!("({url})"),
-            TurnPart::Thought(thought) => format!("{thought:?}"),
-            TurnPart::Call { call, .. } => format!("{}{}", call.name, arguments(call)),
-            TurnPart::Result { result, .. } => {
-                format!("{}={}", result.call_id, result_text(result))
-            }
-        };
-        let parts: Vec<String> = turn.parts.iter().map(part).collect();
-        format!("{:?}: {}", turn.role, parts.join(" / ")).to_lowercase()
-    }
-
-    fn shown(prompt: &Prompt, roles: RoleRules) -> Vec<String> {
-        turns(prompt, roles, true).iter().map(line).collect()
-    }
-
-    #[test]
-    fn strict_endpoints_get_alternating_turns() {
-        use PromptRole::{Character as C, System as S, User as U};
-        let chat = [
-            (S, "Rules."),
-            (S, "Card."),
-            (C, "Evening."),
-            (S, "It rains."),
-            (U, "Hi."),
-            (U, "You?"),
-            (C, "I."),
-            (S, "Be brief."),
-        ];
-        assert_eq!(
-            shown(&prompt(&chat), RoleRules::Strict),
-            [
-                "system: rules. / card.",
-                "user: [the chat begins.]",
-                "assistant: evening.",
-                "user: it rains. / hi. / you?",
-                "assistant: i.",
-                "user: be brief.",
-            ]
-        );
-        assert_eq!(
-            shown(&prompt(&chat), RoleRules::NoSystem)[0],
-            "user: rules. / card."
-        );
-        assert_eq!(shown(&prompt(&chat), RoleRules::Free).len(), 6);
-        let one = |messages: &[(PromptRole, &str)], roles| shown(&prompt(messages), roles);
-        assert_eq!(
-            one(&[(S, "Rules.")], RoleRules::Strict),
-            ["system: rules.", "user: [the chat begins.]"]
-        );
-        assert_eq!(
-            one(&[(S, "Rules."), (U, "Hi.")], RoleRules::NoSystem),
-            ["user: rules. / hi."]
-        );
-        assert_eq!(
-            one(&[(U, "Hi."), (C, "Ada: Oh.")], RoleRules::Strict)[2],
-            "user: [go on.]"
-        );
-        assert_eq!(
-            one(&[(U, " \n"), (C, "Hi.")], RoleRules::Free),
-            ["assistant: hi."]
-        );
-    }
-
-    #[test]
-    fn texts_at_a_depth_stay_apart() {
-        use PromptRole::{Character as C, System as S, User as U};
-        let mut prompt = prompt(&[
-            (S, "Rules."),
-            (S, "Card."),
-            (C, "Ok."),
-            (C, "Placed."),
-            (U, "Placed too."),
-            (U, "Hi."),
-        ]);
-        prompt.apart = vec![3, 4];
-        let expected = [
-            "system: rules. / card.",
-            "assistant: ok.",
-            "assistant: placed.",
-            "user: placed too.",
-            "user: hi.",
-        ];
-        assert_eq!(shown(&prompt, RoleRules::Free), expected);
-        assert_eq!(
-            shown(&prompt, RoleRules::Strict)[2..],
-            ["assistant: ok. / placed.", "user: placed too. / hi."]
-        );
-    }
-
-    fn round(before: usize, text: &str, names: &[&str]) -> PromptToolRound {
-        let calls = names.iter().map(|name| ToolCall {
-            id: Some(format!("id-{name}")),
-            name: (*name).to_owned(),
-            arguments: ToolArguments::read("{\"a\":1}"),
-        });
-        let results = names.iter().map(|name| ToolResult {
-            call_id: format!("id-{name}"),
-            text: "done".to_owned(),
-            error: *name == "late",
-        });
-        let round = ToolRound {
-            text: text.to_owned(),
-            calls: calls.collect(),
-            results: results.collect(),
-            thoughts: Vec::new(),
-        };
-        PromptToolRound { before, round }
-    }
-
-    #[test]
-    fn rounds_stay_apart_and_in_order() {
-        use PromptRole::{Character as C, System as S, User as U};
-        let mut prompt = prompt(&[
-            (S, "Rules."),
-            (U, "Time?"),
-            (C, "Noon."),
-            (C, "Sharp."),
-            (U, "And now?"),
-        ]);
-        prompt.tools.rounds = vec![
-            round(2, "Let me look.", &["clock", "late"]),
-            round(2, "", &["dice"]),
-            round(5, "", &["clock"]),
-        ];
-        let expected = [
-            "system: rules.",
-            "user: time?",
-            "assistant: let me look. / clock{\"a\":1} / late{\"a\":1}",
-            "tool: id-clock=done / id-late=error: done",
-            "assistant: dice{\"a\":1}",
-            "tool: id-dice=done",
-            "assistant: noon. / sharp.",
-            "user: and now?",
-            "assistant: clock{\"a\":1}",
-            "tool: id-clock=done",
-        ];
-        assert_eq!(shown(&prompt, RoleRules::Free), expected);
-        assert_eq!(shown(&prompt, RoleRules::Strict), expected);
-        assert_eq!(
-            turns(&prompt, RoleRules::Strict, false).len(),
-            4,
-            "an endpoint without tools gets no rounds"
-        );
-        prompt.messages.truncate(3);
-        assert_eq!(
-            shown(&prompt, RoleRules::Strict)[7],
-            "user: [go on.]",
-            "a round follows a user turn"
-        );
-    }
-
-    #[test]
-    fn only_open_rounds_carry_their_thoughts() {
-        let thought = SignedThought::Block {
-            text: "Hm.".into(),
-            signature: "s".into(),
-        };
-        let signed = |before| {
-            let mut signed = round(before, "Look.", &["clock", "dice"]);
-            let call = SignedThought::Call {
-                number: 1,
-                signature: "c".into(),
-            };
-            signed.round.thoughts = vec![call, thought.clone()];
-            signed
-        };
-        let mut prompt = prompt(&[
-            (PromptRole::User, "Time?"),
-            (PromptRole::Character, "Noon."),
-        ]);
-        prompt.tools.rounds = vec![signed(1), signed(2)];
-        let turns = turns(&prompt, RoleRules::Free, true);
-        let calls: Vec<&Turn<'_>> = turns.iter().filter(|turn| turn.parts.len() > 2).collect();
-        assert!(matches!(
-            calls[0].parts[..],
-            [
-                TurnPart::Text("Look."),
-                TurnPart::Call {
-                    signature: None,
-                    ..
-                },
-                _
-            ]
-        ));
-        assert!(matches!(
-            calls[1].parts[..],
-            [
-                TurnPart::Thought(SignedThought::Block { .. }),
-                TurnPart::Text("Look."),
-                TurnPart::Call {
-                    signature: None,
-                    ..
-                },
-                TurnPart::Call {
-                    signature: Some("c"),
-                    ..
-                }
-            ]
-        ));
-    }
-
-    #[test]
-    fn reads_only_base64_data_uris() {
-        let picture = data_uri("data:image/png;base64,aGk=");
-        assert_eq!(
-            picture,
-            Some(DataUri {
-                media_type: "image/png",
-                data: "aGk="
-            })
-        );
-        for other in [
-            "https://example.com/a.png",
-            "data:image/png,hi",
-            "data:;base64,aGk=",
-            "data:",
-            "file:///a",
-        ] {
-            assert_eq!(data_uri(other), None, "{other}");
-        }
-    }
+/// The signature of the call with this number.
+fn signature_of<'a>(
+    number: usize,
+    mut thoughts: impl Iterator<Item = &'a SignedThought>,
+) -> Option<&'a str> {
+    thoughts.find_map(|thought| match thought {
+        SignedThought::Call {
+            number: of,
+            signature,
+        } if *of == number => Some(signature.as_str()),
+        _ => None,
+    })
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,10 +10,10 @@ use reqwest::Url;
 use serde_json::Value;
 
 use crate::Request;
-use crate::endpoint::api::{Api, ApiWords, ListedModel, json, tokens};
-use crate::endpoint::chunk::{StreamChunk, Unreadable};
+use crate::endpoint::api::{Api, ApiNames, ListedModel, json, tokens};
 use crate::endpoint::config::EndpointConfig;
 use crate::endpoint::dialect::LearnedDialect;
+use crate::endpoint::stream::chunk::{StreamChunk, Unreadable};
 use crate::openai::models::MAX_MODELS;
 
 /// Collection of ordinary models in the names of models.
@@ -39,7 +39,7 @@ impl Api for Gemini {
         request: &Request,
         dialect: &LearnedDialect,
     ) -> Vec<u8> {
-        json(&body::Body::new(&config.model, request, dialect))
+        json(&body::GeminiBody::new(&config.model, request, dialect))
     }
 
     fn parse(&self, data: &str) -> Result<StreamChunk, Unreadable> {
@@ -74,8 +74,8 @@ impl Api for Gemini {
         Some(entries.iter().filter_map(model).take(MAX_MODELS).collect())
     }
 
-    fn words(&self) -> ApiWords {
-        ApiWords {
+    fn names(&self) -> ApiNames {
+        ApiNames {
             api: "the Gemini API",
             reply: "a reply of the Gemini API",
             replies: "replies of the Gemini API",

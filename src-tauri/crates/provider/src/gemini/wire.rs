@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::endpoint::api_error::EndpointError;
-use crate::endpoint::chunk::{
+use crate::endpoint::stream::chunk::{
     End, StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireUsage, count, end,
 };
-use crate::endpoint::lenient;
+use crate::endpoint::stream::lenient;
 
 /// Parses one piece. A reply that was not streamed as events is a list of pieces.
 pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
@@ -20,7 +20,8 @@ pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
         has_surrogates: parsed.has_surrogates,
         ..StreamChunk::default()
     };
-    let (mut said, mut calls) = (String::new(), Vec::new());
+    let mut said = String::new();
+    let mut calls = Vec::new();
     for piece in pieces.into_iter().filter(Value::is_object) {
         take(&mut chunk, piece, &mut said, &mut calls);
     }
@@ -32,7 +33,7 @@ pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
     Ok(chunk)
 }
 
-fn take(chunk: &mut StreamChunk, mut piece: Value, said: &mut String, calls: &mut Vec<Value>) {
+fn take(chunk: &mut StreamChunk, mut piece: Value, text: &mut String, calls: &mut Vec<Value>) {
     let replies = piece["candidates"].is_array() || piece["promptFeedback"].is_object();
     chunk.replies |= replies || piece["usageMetadata"].is_object();
     chunk.error = EndpointError::within(&piece, replies).or(chunk.error.take());
@@ -58,22 +59,30 @@ fn take(chunk: &mut StreamChunk, mut piece: Value, said: &mut String, calls: &mu
         return;
     };
     for part in parts.iter_mut().filter(|part| part.is_object()) {
-        if part["thought"] == true {
-            if let Value::String(text) = part["text"].take() {
-                chunk.thoughts.extend(ThoughtPiece::delta(text));
-            }
-        } else if let Some(text) = part["text"].as_str() {
-            said.push_str(text);
-        } else if is_picture(part) {
-            chunk.pictures.count += 1;
-        } else if part["functionCall"].is_object() {
-            let signature = part["thoughtSignature"].take();
-            let call = &mut part["functionCall"];
-            let function = json!({ "name": call["name"].take(), "arguments": call["args"].take() });
-            calls.push(
-                json!({ "id": call["id"].take(), "function": function, "signature": signature }),
-            );
+        take_part(chunk, part, text, calls);
+    }
+}
+
+fn take_part(
+    chunk: &mut StreamChunk,
+    part: &mut Value,
+    reply: &mut String,
+    calls: &mut Vec<Value>,
+) {
+    if part["thought"] == true {
+        if let Value::String(text) = part["text"].take() {
+            chunk.thoughts.extend(ThoughtPiece::delta(text));
         }
+    } else if let Some(text) = part["text"].as_str() {
+        reply.push_str(text);
+    } else if is_picture(part) {
+        chunk.pictures.count += 1;
+    } else if part["functionCall"].is_object() {
+        let signature = part["thoughtSignature"].take();
+        let call = &mut part["functionCall"];
+        let function = json!({ "name": call["name"].take(), "arguments": call["args"].take() });
+        calls
+            .push(json!({ "id": call["id"].take(), "function": function, "signature": signature }));
     }
 }
 

@@ -168,7 +168,8 @@ impl HubClient {
     }
 
     async fn files(&self, repo: &RepoId, revision: &str) -> Result<Vec<WireFile>, HubError> {
-        let (mut files, mut cursor) = (Vec::new(), None::<String>);
+        let mut files = Vec::new();
+        let mut cursor = None::<String>;
         for _ in 0..MAX_LIST_PAGES {
             let mut url = self.url(&["api", "models", repo.owner(), repo.name(), "tree", revision]);
             url.query_pairs_mut().append_pair("recursive", "true");
@@ -210,9 +211,10 @@ impl HubClient {
             .send(request.header(ACCEPT_ENCODING, "identity"))
             .await?;
         let partial = response.status() == StatusCode::PARTIAL_CONTENT;
-        let total = match partial {
-            true => range_total(response.headers()),
-            false => response.content_length(),
+        let total = if partial {
+            range_total(response.headers())
+        } else {
+            response.content_length()
         };
         // A hub that ignores the range sends the whole file; reading stops after `length` bytes.
         let bytes = self.body(response, length, true).await?;
@@ -246,7 +248,8 @@ impl HubClient {
 
     /// Reads at most `most` bytes. A longer body is cut if `cuts`, else refused.
     async fn body(&self, response: Response, most: usize, cuts: bool) -> Result<Vec<u8>, HubError> {
-        let (mut body, mut pieces) = (Vec::new(), response.bytes_stream());
+        let mut body = Vec::new();
+        let mut pieces = response.bytes_stream();
         while let Some(piece) = pieces.next().await {
             let piece = piece.map_err(|error| HubError::of_request(self.host(), &error))?;
             let room = most - body.len();

@@ -9,7 +9,9 @@ use serde_json::Value;
 use crate::Request;
 use crate::endpoint::config::EndpointConfig;
 use crate::endpoint::dialect::LearnedDialect;
-use crate::endpoint::turns::{Turn, TurnPart, TurnRole, arguments, data_uri, result_text, turns};
+use crate::endpoint::turns::{
+    EndpointTurn, TurnPart, TurnRole, arguments, data_uri, result_text, turns,
+};
 use crate::openai::messages::{WireTool, tools};
 
 /// Time that the model stays in memory after a reply. Ollama's own five minutes end in the middle
@@ -19,9 +21,9 @@ const KEEP_ALIVE: &str = "30m";
 const MAX_STOPS: usize = 16;
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Body<'a> {
+pub(crate) struct OllamaBody<'a> {
     model: &'a str,
-    messages: Vec<Message<'a>>,
+    messages: Vec<OllamaMessage<'a>>,
     stream: bool,
     keep_alive: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -29,11 +31,11 @@ pub(crate) struct Body<'a> {
     /// The JSON schema of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<Cow<'a, Value>>,
-    options: Options<'a>,
+    options: OllamaOptions<'a>,
 }
 
 #[derive(Debug, Default, Serialize)]
-struct Message<'a> {
+struct OllamaMessage<'a> {
     role: &'static str,
     content: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -57,7 +59,7 @@ struct CalledFunction<'a> {
 
 /// All samplers are sent, because Ollama has its own defaults for those that are not.
 #[derive(Debug, Serialize)]
-struct Options<'a> {
+struct OllamaOptions<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     num_ctx: Option<u32>,
     num_predict: u32,
@@ -81,7 +83,7 @@ struct Options<'a> {
     stop: Vec<&'a str>,
 }
 
-impl<'a> Body<'a> {
+impl<'a> OllamaBody<'a> {
     /// Builds the body without the parts that `dialect` excludes.
     pub(crate) fn new(
         config: &'a EndpointConfig,
@@ -108,12 +110,12 @@ impl<'a> Body<'a> {
             format: request
                 .schema()
                 .filter(|_| dialect.sends("response_format")),
-            options: Options::new(config, request),
+            options: OllamaOptions::new(config, request),
         }
     }
 }
 
-impl<'a> Options<'a> {
+impl<'a> OllamaOptions<'a> {
     fn new(config: &EndpointConfig, request: &'a Request) -> Self {
         let sampling = &request.sampling;
         let mirostat = &sampling.mirostat;
@@ -145,16 +147,16 @@ impl<'a> Options<'a> {
     }
 }
 
-fn messages<'a>(turn: &Turn<'a>) -> Vec<Message<'a>> {
+fn messages<'a>(turn: &EndpointTurn<'a>) -> Vec<OllamaMessage<'a>> {
     let role = match turn.role {
         TurnRole::System => "system",
         TurnRole::User => "user",
         TurnRole::Assistant => "assistant",
         TurnRole::Tool => return turn.parts.iter().filter_map(of_result).collect(),
     };
-    let mut message = Message {
+    let mut message = OllamaMessage {
         role,
-        ..Message::default()
+        ..OllamaMessage::default()
     };
     for part in &turn.parts {
         match part {
@@ -180,15 +182,15 @@ fn messages<'a>(turn: &Turn<'a>) -> Vec<Message<'a>> {
     vec![message]
 }
 
-fn of_result<'a>(part: &TurnPart<'a>) -> Option<Message<'a>> {
+fn of_result<'a>(part: &TurnPart<'a>) -> Option<OllamaMessage<'a>> {
     let TurnPart::Result { call, result } = part else {
         return None;
     };
-    Some(Message {
+    Some(OllamaMessage {
         role: "tool",
         content: result_text(result),
         tool_name: Some(&call.name),
-        ..Message::default()
+        ..OllamaMessage::default()
     })
 }
 
@@ -261,7 +263,8 @@ mod tests {
             .with_context(4096);
         let sent = |request: &Request| -> Value {
             serde_json::from_str(
-                &serde_json::to_string(&Body::new(&config, request, config.dialect())).unwrap(),
+                &serde_json::to_string(&OllamaBody::new(&config, request, config.dialect()))
+                    .unwrap(),
             )
             .unwrap()
         };

@@ -9,10 +9,10 @@ use reqwest::Url;
 use serde_json::Value;
 
 use crate::Request;
-use crate::endpoint::api::{Api, ApiWords, ListedModel, json, tokens};
-use crate::endpoint::chunk::{StreamChunk, Unreadable};
+use crate::endpoint::api::{Api, ApiNames, ListedModel, json, tokens};
 use crate::endpoint::config::EndpointConfig;
 use crate::endpoint::dialect::LearnedDialect;
+use crate::endpoint::stream::chunk::{StreamChunk, Unreadable};
 use crate::openai::models::MAX_MODELS;
 
 /// Largest context size that is suggested for a model. Ollama reserves memory for all of it.
@@ -32,7 +32,7 @@ impl Api for Ollama {
         request: &Request,
         dialect: &LearnedDialect,
     ) -> Vec<u8> {
-        json(&body::Body::new(config, request, dialect))
+        json(&body::OllamaBody::new(config, request, dialect))
     }
 
     fn parse(&self, data: &str) -> Result<StreamChunk, Unreadable> {
@@ -72,8 +72,8 @@ impl Api for Ollama {
         Some(entries.iter().filter_map(model).take(MAX_MODELS).collect())
     }
 
-    fn words(&self) -> ApiWords {
-        ApiWords {
+    fn names(&self) -> ApiNames {
+        ApiNames {
             api: "Ollama",
             reply: "a reply of Ollama",
             replies: "replies of Ollama",

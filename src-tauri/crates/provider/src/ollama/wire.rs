@@ -3,18 +3,19 @@
 use serde_json::Value;
 
 use crate::endpoint::api_error::EndpointError;
-use crate::endpoint::chunk::{
+use crate::endpoint::stream::chunk::{
     End, StreamChunk, TextPiece, ThoughtPiece, Unreadable, WireTimings, WireUsage, count, end,
     object,
 };
-use crate::endpoint::lenient;
+use crate::endpoint::stream::lenient;
 
 const NANOSECONDS_PER_MILLISECOND: f64 = 1e6;
 
 /// Parses one line.
 pub(crate) fn parse(data: &str) -> Result<StreamChunk, Unreadable> {
     let parsed = object(data)?;
-    let (mut line, has_surrogates) = (parsed.value, parsed.has_surrogates);
+    let mut line = parsed.value;
+    let has_surrogates = parsed.has_surrogates;
     let mut message = line["message"].take();
     let last = line["done"] == true;
     let replies = message.is_object() || last;

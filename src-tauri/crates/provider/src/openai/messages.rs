@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::endpoint::dialect::{LearnedDialect, ThoughtsBack};
-use crate::endpoint::turns::{Turn, TurnPart, TurnRole, result_text, turns};
+use crate::endpoint::turns::{EndpointTurn, TurnPart, TurnRole, result_text, turns};
 
 /// Thoughts of a reply that were not recorded, for services that refuse a reply without any.
 const NO_THOUGHTS: &str = "(not recorded)";
@@ -154,7 +154,7 @@ impl<'a> RequestMessage<'a> {
     }
 
     /// Adds the thoughts of `turn` if the service wants them back.
-    fn think(&mut self, turn: &Turn<'a>, back: ThoughtsBack) {
+    fn think(&mut self, turn: &EndpointTurn<'a>, back: ThoughtsBack) {
         let wanted = match back {
             ThoughtsBack::Never => false,
             ThoughtsBack::WithCalls => !self.tool_calls.is_empty(),
@@ -218,7 +218,7 @@ pub(crate) fn messages<'a>(
         .collect()
 }
 
-fn of_turn<'a>(turn: &Turn<'a>, back: ThoughtsBack) -> Vec<RequestMessage<'a>> {
+fn of_turn<'a>(turn: &EndpointTurn<'a>, back: ThoughtsBack) -> Vec<RequestMessage<'a>> {
     let role = match turn.role {
         TurnRole::System => "system",
         TurnRole::User => "user",

@@ -10,13 +10,13 @@ pub(crate) mod wire;
 use reqwest::Url;
 use serde_json::Value;
 
-pub(crate) use body::{Body, Input};
+pub(crate) use body::{Input, OpenAiBody};
 
 use crate::Request;
-use crate::endpoint::api::{Api, ApiWords, ListedModel, json};
-use crate::endpoint::chunk::{StreamChunk, Unreadable};
+use crate::endpoint::api::{Api, ApiNames, ListedModel, json};
 use crate::endpoint::config::EndpointConfig;
 use crate::endpoint::dialect::LearnedDialect;
+use crate::endpoint::stream::chunk::{StreamChunk, Unreadable};
 
 #[derive(Debug)]
 pub(crate) struct OpenAi;
@@ -32,7 +32,7 @@ impl Api for OpenAi {
         request: &Request,
         dialect: &LearnedDialect,
     ) -> Vec<u8> {
-        json(&Body::new(
+        json(&OpenAiBody::new(
             &config.model,
             request,
             dialect,
@@ -52,8 +52,8 @@ impl Api for OpenAi {
         models::listed(list)
     }
 
-    fn words(&self) -> ApiWords {
-        ApiWords {
+    fn names(&self) -> ApiNames {
+        ApiNames {
             api: "an OpenAI-compatible API",
             reply: "a chat completion",
             replies: "chat completions",

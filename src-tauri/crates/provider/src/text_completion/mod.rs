@@ -11,11 +11,11 @@ use reqwest::Url;
 use serde_json::Value;
 
 use crate::Request;
-use crate::endpoint::api::{Api, ApiWords, ListedModel, json};
-use crate::endpoint::chunk::{StreamChunk, Unreadable};
+use crate::endpoint::api::{Api, ApiNames, ListedModel, json};
 use crate::endpoint::config::EndpointConfig;
 use crate::endpoint::dialect::LearnedDialect;
-use crate::openai::{Body, Input, models, wire};
+use crate::endpoint::stream::chunk::{StreamChunk, Unreadable};
+use crate::openai::{Input, OpenAiBody, models, wire};
 
 #[derive(Debug)]
 pub(crate) struct TextCompletion;
@@ -32,7 +32,7 @@ impl Api for TextCompletion {
         dialect: &LearnedDialect,
     ) -> Vec<u8> {
         let prompt = text_of(&request.prompt);
-        json(&Body::new(
+        json(&OpenAiBody::new(
             &config.model,
             request,
             dialect,
@@ -57,8 +57,8 @@ impl Api for TextCompletion {
         models::listed(list)
     }
 
-    fn words(&self) -> ApiWords {
-        ApiWords {
+    fn names(&self) -> ApiNames {
+        ApiNames {
             api: "an API with text completions",
             reply: "a text completion",
             replies: "text completions",
@@ -73,9 +73,12 @@ fn text_of(prompt: &Prompt) -> String {
         return transcript(prompt);
     }
     let markers = plain_text::Markers::of(&prompt.segments);
-    let texts = prompt.segments.iter().map(|segment| match segment.control {
-        true => segment.text.clone(),
-        false => markers.defused(&segment.text),
+    let texts = prompt.segments.iter().map(|segment| {
+        if segment.control {
+            segment.text.clone()
+        } else {
+            markers.defused(&segment.text)
+        }
     });
     texts.collect()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use domain::prompt::Segment;
 
-use crate::endpoint::stop_filter::{HEADERS, TOKENS};
+use crate::endpoint::stream::stop_filter::{HEADERS, TOKENS};
 
 /// Invisible character after the first letter of a marker in plain text (word joiner).
 const BREAK: char = '\u{2060}';

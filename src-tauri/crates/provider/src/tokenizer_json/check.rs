@@ -87,8 +87,11 @@ struct MergeModel {
 /// Checks nesting, string lengths and the number of parts in one pass over the bytes. Accepts
 /// invalid JSON.
 fn survey(json: &[u8]) -> Result<(), TokenizerJsonError> {
-    let (mut depth, mut parts, mut at) = (0_usize, 0_usize, 0);
-    let (mut room, mut last) = (room(b""), &b""[..]);
+    let mut depth = 0_usize;
+    let mut parts = 0_usize;
+    let mut at = 0;
+    let mut room = room(b"");
+    let mut last = &b""[..];
     while let Some(byte) = json.get(at) {
         match byte {
             b'"' => {

@@ -156,7 +156,8 @@ impl<'i> Searching<'i> {
         let rare = self.rarity(having);
         let mut windows: Vec<(usize, usize)> = Vec::with_capacity(self.texts as usize);
         for (place, text, times) in self.having(term) {
-            let (index, end) = (self.indexes[place].0, self.ends[place]);
+            let index = self.indexes[place].0;
+            let end = self.ends[place];
             self.own[place][text] += rare
                 * weight(
                     f64::from(times),

@@ -53,10 +53,12 @@ impl Default for Terms {
 
 impl Terms {
     pub fn of(&self, word: &str) -> Vec<String> {
-        match word.is_ascii() {
-            _ if has_unspaced_script(word) || word.len() > LONGEST => parts(word),
-            true => vec![self.stemmer.stem(word).into_owned()],
-            false => vec![self.stemmer.stem(&without_accents(word)).into_owned()],
+        if has_unspaced_script(word) || word.len() > LONGEST {
+            parts(word)
+        } else if word.is_ascii() {
+            vec![self.stemmer.stem(word).into_owned()]
+        } else {
+            vec![self.stemmer.stem(&without_accents(word)).into_owned()]
         }
     }
 }

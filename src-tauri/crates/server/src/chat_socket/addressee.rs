@@ -56,9 +56,10 @@ async fn newest_chat(engine: &Engine, grant: &ApiGrant) -> Result<String, Server
                 "Name a character in the field `character`.",
             )
         })?;
-    match grant.is_limited() {
-        true => Ok(engine.api_chat_of(grant, newest.character).await?),
-        false => allowed_chat(engine, grant, &newest.id).await,
+    if grant.is_limited() {
+        Ok(engine.api_chat_of(grant, newest.character).await?)
+    } else {
+        allowed_chat(engine, grant, &newest.id).await
     }
 }
 

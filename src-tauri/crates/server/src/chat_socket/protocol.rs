@@ -100,7 +100,7 @@ const HINT: &str = "Send one JSON object, such as {\"message\": \"Hello\"}.";
 
 /// Tokens of a turn, with the names of the OpenAI API.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Usage {
+pub(super) struct TokenUsage {
     prompt_tokens: u32,
     completion_tokens: u32,
     total_tokens: u32,
@@ -108,9 +108,10 @@ pub(super) struct Usage {
     cached_tokens: u32,
 }
 
-impl From<&Figures> for Usage {
+impl From<&Figures> for TokenUsage {
     fn from(figures: &Figures) -> Self {
-        let (prompt, generated) = (figures.prompt.unwrap_or(0), figures.generated.unwrap_or(0));
+        let prompt = figures.prompt.unwrap_or(0);
+        let generated = figures.generated.unwrap_or(0);
         Self {
             prompt_tokens: prompt,
             completion_tokens: generated,
@@ -146,7 +147,7 @@ pub(super) enum ServerEvent {
         chat: String,
         message: Option<String>,
         text: String,
-        usage: Usage,
+        usage: TokenUsage,
         following: u32,
     },
     ModeChanged {

@@ -14,13 +14,14 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::protocol::{Addressee, ClientRequest, ServerEvent, Usage};
+use super::places::SocketPlace;
+use super::protocol::{Addressee, ClientRequest, ServerEvent, TokenUsage};
 use super::rate::RateLimit;
 use super::turn::FollowedTurn;
-use super::{KEY_LIMIT, SocketPlace, addressee};
-use crate::api_access::Caller;
-use crate::routes::SharedState;
+use super::{KEY_LIMIT, addressee};
+use crate::caller::Caller;
 use crate::shares::Holder;
+use crate::state::SharedState;
 
 /// A client that accepts no data for this long is disconnected.
 const SEND_LIMIT: Duration = Duration::from_secs(30);
@@ -67,7 +68,8 @@ pub(super) async fn run(
     let (sink, stream) = socket.split();
     let (out, queue) = mpsc::channel(BACKLOG);
     let writer = tokio::spawn(write(sink, queue));
-    let (user, now) = (User::from(caller), Instant::now());
+    let user = User::from(caller);
+    let now = Instant::now();
     let session = Session {
         shared,
         user,
@@ -164,9 +166,10 @@ impl Session {
     }
 
     async fn log_in(&mut self, key: &str) -> Flow {
-        let (user, holder, name) = match self.shared.token.matches(key) {
-            true => (User::Owner, Holder::Owner, OWNER.to_owned()),
-            false => match self.shared.engine.authorize_api(key).await {
+        let (user, holder, name) = if self.shared.token.matches(key) {
+            (User::Owner, Holder::Owner, OWNER.to_owned())
+        } else {
+            match self.shared.engine.authorize_api(key).await {
                 Ok(Some(grant)) => (
                     User::Key(key.to_owned()),
                     Holder::Key(grant.name.clone()),
@@ -176,7 +179,7 @@ impl Session {
                     return self.dismiss(&unauthorized(), "the key is not valid");
                 }
                 Err(error) => return self.send(&error.into()),
-            },
+            }
         };
         let Some(place) = self.shared.chat_sockets.place_for_user(&holder) else {
             return self.close(close_code::AGAIN, "too many chat sockets are open");
@@ -279,13 +282,14 @@ impl Session {
     /// Follows the turn. If nobody answers, it is over at once.
     fn started(&mut self, chat: String, started: &Started) -> Vec<ServerEvent> {
         if started.sent.is_some() && started.reply.is_none() {
-            let (message, text) = (None, String::new());
+            let message = None;
+            let text = String::new();
             return vec![ServerEvent::End {
                 reason: "no_reply",
                 chat,
                 message,
                 text,
-                usage: Usage::default(),
+                usage: TokenUsage::default(),
                 following: 0,
             }];
         }

@@ -2,7 +2,7 @@
 
 use engine::api::{EndReason, Event, Message, Started};
 
-use super::protocol::{ServerEvent, Usage, reason_name};
+use super::protocol::{ServerEvent, TokenUsage, reason_name};
 
 /// A turn in progress.
 pub(super) struct FollowedTurn {
@@ -91,7 +91,7 @@ impl FollowedTurn {
             text: shown.cloned().unwrap_or_default(),
             usage: swipe
                 .and_then(|swipe| swipe.figures.as_ref())
-                .map(Usage::from)
+                .map(TokenUsage::from)
                 .unwrap_or_default(),
             following,
         };

@@ -11,10 +11,10 @@ use axum::response::{IntoResponse, Response};
 use engine::api::ApiGrant;
 
 use super::error::Fault;
-use crate::connections::Connection;
-use crate::routes::SharedState;
 use crate::secret::PresentedToken;
+use crate::serving::connections::Connection;
 use crate::shares::Holder;
+use crate::state::SharedState;
 
 /// Lets a request with a known key pass, and adds what the key allows. The token of the server
 /// allows everything.

@@ -16,9 +16,9 @@ use super::error::Fault;
 use super::fields::Fields;
 use super::reply::{self, Delivery};
 use super::{CAP, CHAT_HEADER, message, options};
-use crate::connections::Connection;
-use crate::routes::SharedState;
+use crate::serving::connections::Connection;
 use crate::shares::Holder;
+use crate::state::SharedState;
 
 pub(super) async fn complete(
     State(shared): State<SharedState>,

@@ -16,9 +16,9 @@ use super::chunk::Form;
 use super::error::Fault;
 use super::fields::Fields;
 use super::{CAP, options, reply};
-use crate::connections::Connection;
-use crate::routes::SharedState;
+use crate::serving::connections::Connection;
 use crate::shares::Holder;
+use crate::state::SharedState;
 
 pub(super) async fn complete(
     State(shared): State<SharedState>,

@@ -3,10 +3,9 @@
 
 use std::borrow::Cow;
 
-use base64::Engine as _;
-use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::prelude::BASE64_STANDARD;
+use base64::{Engine as _, alphabet};
 
 /// Why a text is no picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +39,10 @@ pub(super) fn picture(text: &str) -> Result<String, NotAPicture> {
     let (head, data) = rest.split_once(',').ok_or(NotAPicture::NotBase64)?;
     let mut parts = head.split(';').map(|part| part.trim().to_ascii_lowercase());
     let declared = declared(&parts.next().unwrap_or_default())?;
-    let bytes = match parts.any(|part| part == "base64") {
-        true => decoded(data)?,
-        false => unescaped(data).into_owned(),
+    let bytes = if parts.any(|part| part == "base64") {
+        decoded(data)?
+    } else {
+        unescaped(data).into_owned()
     };
     // Programs often declare JPEG for everything, so the content decides if it says anything.
     written(
@@ -124,7 +124,8 @@ fn unescaped(text: &str) -> Cow<'_, [u8]> {
     if !text.contains('%') {
         return Cow::Borrowed(text.as_bytes());
     }
-    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {
         let code = behind
             .get(..2)

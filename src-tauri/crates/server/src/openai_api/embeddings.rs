@@ -15,8 +15,8 @@ use super::chat::model;
 use super::error::Fault;
 use super::fields::Fields;
 use crate::respond::json as json_response;
-use crate::routes::SharedState;
 use crate::shares::Holder;
+use crate::state::SharedState;
 
 /// Maximum number of texts in a request.
 const MAX_TEXTS: usize = 2_048;
@@ -40,7 +40,8 @@ pub(super) async fn embed(
             ));
         }
     };
-    let (model, texts) = (model(&fields)?, texts(fields.get("input"))?);
+    let model = model(&fields)?;
+    let texts = texts(fields.get("input"))?;
     let embedded = shared.engine.api_embed(&grant, &model, texts).await?;
     Ok(json_response(&shown(embedded, base64)))
 }
@@ -75,15 +76,16 @@ fn shown(embedded: Embedded, base64: bool) -> Value {
         vectors,
         tokens,
     } = embedded;
-    let vector = |vector: &Vec<f32>| match base64 {
-        true => {
+    let vector = |vector: &Vec<f32>| {
+        if base64 {
             let bytes: Vec<u8> = vector
                 .iter()
                 .flat_map(|value| value.to_le_bytes())
                 .collect();
             Value::from(BASE64_STANDARD.encode(bytes))
+        } else {
+            json!(vector)
         }
-        false => json!(vector),
     };
     let item = |(index, values): (usize, &Vec<f32>)| json!({ "object": "embedding", "index": index, "embedding": vector(values) });
     let data: Vec<Value> = vectors.iter().enumerate().map(item).collect();

@@ -34,7 +34,8 @@ impl Fault {
 
     /// The request is wrong.
     pub(super) fn bad(message: impl Into<String>) -> Self {
-        let (status, kind) = (StatusCode::BAD_REQUEST, "invalid_request_error");
+        let status = StatusCode::BAD_REQUEST;
+        let kind = "invalid_request_error";
         Self {
             status,
             message: message.into(),
@@ -93,7 +94,8 @@ impl Fault {
     }
 
     pub(super) fn stopping() -> Self {
-        let (status, kind) = (StatusCode::SERVICE_UNAVAILABLE, "server_error");
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let kind = "server_error";
         Self {
             status,
             message: "The server is stopping.".into(),
@@ -126,7 +128,7 @@ impl From<ApiError> for Fault {
         };
         Self {
             status,
-            message: words(&error),
+            message: message_of(&error),
             kind,
             param: None,
             code: Some(code),
@@ -187,7 +189,7 @@ impl From<ErrorResponse> for Fault {
         Self {
             status,
             kind,
-            ..Self::bad(words(&error))
+            ..Self::bad(message_of(&error))
         }
     }
 }
@@ -213,7 +215,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The message, and what to do.
-fn words(error: &ApiError) -> String {
+fn message_of(error: &ApiError) -> String {
     match error {
         ApiError::ContextOverflow { message, hint, .. }
         | ApiError::Provider { message, hint, .. }
@@ -291,10 +293,10 @@ mod tests {
     #[test]
     fn message_and_hint_are_sentences() {
         assert_eq!(
-            words(&failed("the template changed a message", "Choose another.")),
+            message_of(&failed("the template changed a message", "Choose another.")),
             "the template changed a message. Choose another."
         );
-        assert_eq!(words(&failed("Why?", "")), "Why?");
+        assert_eq!(message_of(&failed("Why?", "")), "Why?");
     }
 
     #[test]

@@ -14,7 +14,8 @@ pub(super) struct Fields(Map<String, Value>);
 impl Fields {
     pub(super) fn parse(body: &[u8]) -> Result<Self, Fault> {
         let value = serde_json::from_slice(body).map_err(|error| {
-            let (line, column) = (error.line(), error.column());
+            let line = error.line();
+            let column = error.column();
             Fault::bad(format!(
                 "The body is not valid JSON (line {line}, column {column})."
             ))
@@ -54,7 +55,8 @@ impl Fields {
         match value.as_f64().filter(|number| range.contains(number)) {
             Some(number) => Ok(Some(number as f32)),
             None => {
-                let (from, to) = (range.start(), range.end());
+                let from = range.start();
+                let to = range.end();
                 Err(Fault::field(
                     name,
                     format!("`{name}` must be a number from {from} to {to}."),
@@ -83,7 +85,8 @@ impl Fields {
         match number.filter(|number| range.contains(number)) {
             Some(number) => Ok(Some(number)),
             None => {
-                let (from, to) = (range.start(), range.end());
+                let from = range.start();
+                let to = range.end();
                 Err(Fault::field(
                     name,
                     format!("`{name}` must be a whole number from {from} to {to}."),

@@ -61,24 +61,19 @@ fn message(value: &Value, place: usize) -> Result<ClientMessage, Fault> {
     };
     match role {
         ClientRole::Assistant => {
-            let wrong = || {
-                Fault::field(
-                    &at(".tool_calls"),
-                    "A tool call needs a function with a name.",
-                )
-            };
-            message.calls = tools::calls(&value["tool_calls"], place).ok_or_else(wrong)?;
+            let calls = tools::calls(&value["tool_calls"], place);
+            message.calls = calls.ok_or_else(|| {
+                let message = "A tool call needs a function with a name.";
+                Fault::field(&at(".tool_calls"), message)
+            })?;
         }
         ClientRole::Tool => {
-            let wrong = || {
-                Fault::field(
-                    &at(".tool_call_id"),
-                    "A tool's message must name the call that it answers.",
-                )
-            };
-            let call_id = value["tool_call_id"].as_str().ok_or_else(wrong)?.to_owned();
+            let call_id = value["tool_call_id"].as_str().ok_or_else(|| {
+                let message = "A tool's message must name the call that it answers.";
+                Fault::field(&at(".tool_call_id"), message)
+            })?;
             message.result = Some(ToolResult {
-                call_id,
+                call_id: call_id.to_owned(),
                 text: message.text.clone(),
                 error: false,
             });
@@ -101,7 +96,8 @@ fn content(value: &Value, at: &str) -> Result<(String, Vec<String>), Fault> {
             ));
         }
     };
-    let (mut texts, mut pictures) = (Vec::new(), Vec::new());
+    let mut texts = Vec::new();
+    let mut pictures = Vec::new();
     for part in parts {
         match (part["type"].as_str(), part) {
             (None, Value::String(text)) => texts.push(text.as_str()),

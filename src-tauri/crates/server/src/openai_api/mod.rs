@@ -29,7 +29,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
 
 use crate::respond::ErrorResponse;
-use crate::routes::SharedState;
+use crate::state::SharedState;
 use error::Fault;
 
 /// Beginnings of the addresses, which mean the same.
@@ -76,9 +76,10 @@ pub(crate) fn routes(shared: &SharedState) -> Router<SharedState> {
 
 /// An error of a middleware, in the form that clients of `path` read.
 pub(crate) fn in_form_of(path: &str, error: ErrorResponse) -> Response {
-    match is_own(path) {
-        true => Fault::from(error).into_response(),
-        false => error.into_response(),
+    if is_own(path) {
+        Fault::from(error).into_response()
+    } else {
+        error.into_response()
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::error::Fault;
 use crate::respond::json as json_response;
-use crate::routes::SharedState;
+use crate::state::SharedState;
 
 pub(super) async fn list(
     State(shared): State<SharedState>,

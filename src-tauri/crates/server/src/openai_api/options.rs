@@ -101,12 +101,13 @@ fn check_modalities(fields: &Fields) -> Result<(), Fault> {
             .as_array()
             .is_some_and(|kinds| kinds.iter().all(|kind| kind == "text"))
     };
-    match fields.get("modalities").is_none_or(only_text) {
-        true => Ok(()),
-        false => Err(Fault::unsupported(
+    if fields.get("modalities").is_none_or(only_text) {
+        Ok(())
+    } else {
+        Err(Fault::unsupported(
             "modalities",
             "`modalities` may only be `[\"text\"]`.",
-        )),
+        ))
     }
 }
 

@@ -11,9 +11,9 @@ use tokio::time::{Instant, timeout_at};
 use super::chunk::{Chunks, Form, WholeReply};
 use super::error::Fault;
 use super::sse;
-use crate::connections::Connection;
 use crate::respond::json;
-use crate::routes::SharedState;
+use crate::serving::connections::Connection;
+use crate::state::SharedState;
 
 /// A stream waits this long for its first text. An error until then has its own HTTP status.
 const GRACE: Duration = Duration::from_millis(250);
@@ -35,7 +35,8 @@ pub(super) async fn answer(
     delivery: Delivery,
 ) -> Result<Response, Fault> {
     let has_schema = request.options.json_schema.is_some();
-    let (model, alternatives) = (request.model.clone(), request.options.top_logprobs);
+    let model = request.model.clone();
+    let alternatives = request.options.top_logprobs;
     let mut reply = tokio::select! {
         biased;
         () = client.closed() => return Err(ended_early()),
@@ -69,7 +70,8 @@ pub(super) async fn answer(
 
 /// The events up to the first that is not about waiting, if it comes soon.
 async fn first_events(reply: &mut ReplyStream, has_schema: bool) -> Result<Vec<ReplyEvent>, Fault> {
-    let (mut first, deadline) = (Vec::new(), Instant::now() + GRACE);
+    let mut first = Vec::new();
+    let deadline = Instant::now() + GRACE;
     while let Ok(event) = timeout_at(deadline, reply.next()).await {
         let event = event
             .ok_or_else(ended_early)?

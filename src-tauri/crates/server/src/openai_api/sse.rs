@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::chunk::Chunks;
 use super::error::Fault;
-use crate::connections::Connection;
+use crate::serving::connections::Connection;
 
 /// Pause after which a comment shows the client that the connection lives.
 const HEARTBEAT: Duration = Duration::from_secs(5);

@@ -1,12 +1,12 @@
 //! Character classes: the content of square brackets.
 
-use super::{Flaw, NOTHING, Parser, PatternItem, Term, push_escaped};
+use super::{Flaw, NOTHING, PatternItem, PatternParser, RegexTerm, push_escaped};
 use crate::js_regex::case;
 
 const UNFINISHED: &str = "a character class is not closed: [";
 
-impl Parser<'_> {
-    pub(super) fn class(&mut self) -> Result<Term, Flaw> {
+impl PatternParser<'_> {
+    pub(super) fn class(&mut self) -> Result<RegexTerm, Flaw> {
         let negated = self.eat("^");
         let mut body = String::new();
         loop {

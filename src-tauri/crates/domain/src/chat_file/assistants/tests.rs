@@ -1,3 +1,4 @@
+use crate::chat_file::assistants::claude::CLAUDE_ROOT;
 use serde_json::json;
 
 use super::*;

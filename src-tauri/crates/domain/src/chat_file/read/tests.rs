@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::MessageVersion;
 use super::*;
+use crate::chat_file::model::MessageVersion;
 use crate::readable_chat::{ReadableChat, ReadableOptions};
 
 fn check(lines: &[&str]) -> (Vec<String>, Vec<usize>) {

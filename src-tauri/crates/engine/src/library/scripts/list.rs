@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use context::macros::{MacroScope, MacroState};
-use context::regex_script::{Channel, CompiledScripts, Occasion, ScriptBudget};
+use context::regex_script::{Channel, CompiledScripts, ScriptBudget, ScriptContext};
 use domain::CharacterId;
 use domain::card::Card;
 use domain::regex_script::{self, RegexScript, ScriptTarget};
@@ -251,7 +251,7 @@ fn trial(script: &RegexScript, sample: &str, scope: &MacroScope<'_>) -> ScriptTr
         ..script.clone()
     };
     let set = CompiledScripts::new(&[anywhere], scope, &MacroState::default());
-    let occasion = Occasion {
+    let occasion = ScriptContext {
         placement: ScriptTarget::AiOutput,
         channel: Channel::Stored,
         depth: None,

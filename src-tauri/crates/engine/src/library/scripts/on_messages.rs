@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use context::macros::MacroState;
-use context::regex_script::{Channel, CompiledScripts, Occasion};
+use context::regex_script::{Channel, CompiledScripts, ScriptContext};
 use domain::chat::{Chat, Message, Role};
 use domain::regex_script::{self, RegexScript, ScriptTarget};
 use domain::{CharacterId, ChatId, MessageId};
@@ -21,14 +21,14 @@ use crate::library::snapshots::macro_scope::{MacroMoment, MacroNames};
 use crate::library::snapshots::snapshot::ChatSnapshot;
 
 /// A text that is stored when it is sent.
-pub(crate) const SAID: Occasion = Occasion {
+pub(crate) const SAID: ScriptContext = ScriptContext {
     placement: ScriptTarget::AiOutput,
     channel: Channel::Stored,
     depth: None,
     edited: false,
 };
 /// A text that replaces a stored one.
-const EDITED: Occasion = Occasion {
+const EDITED: ScriptContext = ScriptContext {
     edited: true,
     ..SAID
 };
@@ -171,8 +171,8 @@ impl Scripts {
             .read(move |store| store.messages().last(id))
             .await?;
         let depth = last.and_then(|last| u32::try_from(last.position - message.position).ok());
-        let edited = Occasion { depth, ..EDITED };
-        let typed = Occasion {
+        let edited = ScriptContext { depth, ..EDITED };
+        let typed = ScriptContext {
             placement: ScriptTarget::UserInput,
             ..edited
         };
@@ -272,7 +272,7 @@ fn dress_message(
     } else {
         ScriptTarget::AiOutput
     };
-    let occasion = |placement| Occasion {
+    let occasion = |placement| ScriptContext {
         placement,
         channel: Channel::Display,
         depth,

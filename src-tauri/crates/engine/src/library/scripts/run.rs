@@ -9,7 +9,7 @@ use ahash::RandomState;
 use context::display::{PassageFilter, ReplyPassage};
 use context::frame::RewrittenText;
 use context::macros::MacroState;
-use context::regex_script::{CompiledScripts, Occasion, ScriptBudget, ScriptError};
+use context::regex_script::{CompiledScripts, ScriptBudget, ScriptContext, ScriptError};
 use domain::regex_script::ScriptTarget;
 
 use crate::base::panics;
@@ -64,7 +64,7 @@ pub(crate) struct ScriptRun<'a> {
     pub(crate) late: bool,
     pub(crate) worked: bool,
     /// Occasions of this turn, with fingerprints of the scripts that run on them.
-    pub(crate) fingerprints: Vec<(Occasion, Option<u64>)>,
+    pub(crate) fingerprints: Vec<(ScriptContext, Option<u64>)>,
 }
 
 impl<'a> ScriptRun<'a> {
@@ -88,7 +88,7 @@ impl<'a> ScriptRun<'a> {
 
     /// Remembers fingerprints, because a window has hundreds of messages but only two kinds of
     /// them.
-    pub(crate) fn fingerprint(&mut self, occasion: &Occasion) -> Option<u64> {
+    pub(crate) fn fingerprint(&mut self, occasion: &ScriptContext) -> Option<u64> {
         let set = &self.scripts.set;
         let known = self
             .fingerprints
@@ -106,7 +106,7 @@ impl<'a> ScriptRun<'a> {
     pub(crate) fn apply(
         &mut self,
         text: &str,
-        occasion: Occasion,
+        occasion: ScriptContext,
         state: &mut MacroState,
     ) -> RewrittenText {
         let unchanged = || RewrittenText {
@@ -121,7 +121,7 @@ impl<'a> ScriptRun<'a> {
     pub(crate) fn rewritten(
         &mut self,
         text: &str,
-        occasion: Occasion,
+        occasion: ScriptContext,
         state: &mut MacroState,
     ) -> Option<RewrittenText> {
         if !self.scripts.set.concerns(&occasion) {
@@ -164,7 +164,7 @@ impl<'a> ScriptRun<'a> {
     pub(crate) fn work(
         &self,
         text: &str,
-        occasion: &Occasion,
+        occasion: &ScriptContext,
         state: &mut MacroState,
     ) -> ScriptOutcome {
         let until = self.until;
@@ -201,7 +201,7 @@ impl<'a> ScriptRun<'a> {
         &mut self,
         base: &str,
         text: &str,
-        occasion: Occasion,
+        occasion: ScriptContext,
         state: &mut MacroState,
     ) -> String {
         let mut filter = PassageFilter::default();
@@ -225,7 +225,7 @@ impl<'a> ScriptRun<'a> {
                     let changed = self
                         .apply(
                             &piece.text,
-                            Occasion {
+                            ScriptContext {
                                 placement,
                                 ..occasion
                             },
@@ -267,12 +267,12 @@ impl ActiveScripts {
     }
 
     /// Whether any script runs on such a text.
-    pub(crate) fn concern(&self, occasion: &Occasion) -> bool {
+    pub(crate) fn concern(&self, occasion: &ScriptContext) -> bool {
         self.set.concerns(occasion)
     }
 
     /// Whether the same scripts run on a text on both occasions.
-    pub(crate) fn alike(&self, one: &Occasion, other: &Occasion) -> bool {
+    pub(crate) fn alike(&self, one: &ScriptContext, other: &ScriptContext) -> bool {
         self.set.alike(one, other)
     }
 

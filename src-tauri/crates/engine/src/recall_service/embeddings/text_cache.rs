@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use domain::ChatId;
 use recall::full_text::{IndexedText, TextIndex};
 use recall::possession_index::Naming;
-use recall::possessions::{Possession, things};
+use recall::possessions::{Possession, possessions};
 use recall::question_share::{question_share, statement_text};
 use recall::updates::Update;
 use store::{MessageKey, ReadTransaction, StoreError, TextRevision, VisibleText};
@@ -97,7 +97,7 @@ impl IndexedChat {
         );
         self.naming.put(
             position,
-            things(&statement_text(text), changed.message.role),
+            possessions(&statement_text(text), changed.message.role),
         );
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use context::frame::HistoryMessage;
 use domain::chat::{Chat, MessageRange, Role};
 use domain::{MessageId, PersonaId};
-use recall::possessions::things;
+use recall::possessions::possessions;
 use recall::query_embedding::Understood;
 use store::{ReadTransaction, StoreError};
 
@@ -82,7 +82,7 @@ impl RecallService {
         let looking = self.looking(turn, words);
         let about = query_terms::about(turn);
         let several = !turn.speakers.others.is_empty();
-        let mut things = things(query_terms::last_said(turn.history), Role::User);
+        let mut things = possessions(query_terms::last_said(turn.history), Role::User);
         // In a group chat "you" may be any of the characters.
         things.retain(|thing| !several || thing.is_users());
         let cache = self.reading().cache();

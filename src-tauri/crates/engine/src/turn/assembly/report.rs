@@ -105,7 +105,7 @@ impl BuiltPrompt {
             placement: self.placement,
             epoch: window.epoch,
             new_epoch: new_epoch
-                .map(EpochReason::words)
+                .map(EpochReason::description)
                 .or_else(|| begun_since(previous, window.epoch))
                 .map(str::to_owned),
             new_epoch_code: new_epoch.and_then(code).or_else(|| {
@@ -144,7 +144,7 @@ impl BuiltPrompt {
                 Priority::Must => api::Priority::Must,
             }),
             kind: planned.kind.as_str().to_owned(),
-            source: planned.source.words(),
+            source: planned.source.description(),
             label: label(&planned.source),
             origin: origin(&planned.source, turn),
             key: planned.source.key(),
@@ -164,7 +164,9 @@ impl BuiltPrompt {
                 .collect(),
             tokens: planned.tokens,
             kept: planned.dropped.is_none(),
-            dropped_reason: planned.dropped.map(|dropped| dropped.words().to_owned()),
+            dropped_reason: planned
+                .dropped
+                .map(|dropped| dropped.description().to_owned()),
             dropped_code: planned.dropped.and_then(code),
             reused,
             text: planned.text.clone(),
@@ -228,7 +230,7 @@ fn too_long(overflow: &Overflow, turn: &ActivatedTurn) -> ApiError {
         block: largest.as_ref().map(|largest| {
             Box::new(api::LargeBlock {
                 kind: largest.kind.as_str().to_owned(),
-                source: largest.source.words(),
+                source: largest.source.description(),
                 label: label(&largest.source),
                 origin: origin(&largest.source, turn),
                 tokens: largest.tokens,

@@ -4,7 +4,7 @@ use domain::chat::Chat;
 use domain::memory::{MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryScope, MemoryType};
 use domain::persona::Persona;
 use domain::{MemoryId, MessageId, Timestamp};
-use recall::command_parser::{MemoryCommand, asked, says_more};
+use recall::command_parser::{MemoryCommand, memory_commands, says_more};
 use recall::tokens;
 use recall::tokens::same_stem;
 use store::{Query, StoreError, WriteTransaction};
@@ -46,7 +46,7 @@ pub(crate) fn obey(
     store: &mut WriteTransaction<'_>,
     said: &CommandMessage<'_>,
 ) -> Result<Vec<CommandResult>, StoreError> {
-    execute(store, said, asked(said.text))
+    execute(store, said, memory_commands(said.text))
 }
 
 /// Executes the commands in `said` that the text before the edit did not have. If a memory of the
@@ -60,12 +60,12 @@ pub(crate) fn obey_edit(
         .memories_mut()
         .ids_by_source_message(said.message)?
         .is_empty();
-    let obeyed = asked(before);
+    let obeyed = memory_commands(before);
     let new = |wish: &MemoryCommand| match wish {
         MemoryCommand::Remember(_) => !stands || !obeyed.contains(wish),
         MemoryCommand::Forget(_) => !obeyed.contains(wish),
     };
-    execute(store, said, asked(said.text).into_iter().filter(new))
+    execute(store, said, memory_commands(said.text).into_iter().filter(new))
 }
 
 fn execute(

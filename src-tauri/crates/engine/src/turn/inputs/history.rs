@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use context::frame::HistoryMessage;
 use context::frozen;
-use context::regex_script::{Channel, Occasion};
+use context::regex_script::{Channel, ScriptContext};
 use domain::chat::{Picture, Role};
 use domain::regex_script::ScriptTarget;
 use domain::{MessageId, ToolRound};
@@ -46,13 +46,13 @@ impl Inputs {
                 Role::User => ScriptTarget::UserInput,
                 _ => ScriptTarget::AiOutput,
             };
-            let now = Occasion {
+            let now = ScriptContext {
                 placement,
                 channel: Channel::Prompt,
                 depth: Some(exact),
                 edited: false,
             };
-            let then = Occasion {
+            let then = ScriptContext {
                 depth: Some(first),
                 ..now
             };

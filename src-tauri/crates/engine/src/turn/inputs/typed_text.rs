@@ -1,7 +1,7 @@
 //! Texts that are typed: regex scripts and macros, before they are stored.
 
 use context::macros::MacroState;
-use context::regex_script::Occasion;
+use context::regex_script::ScriptContext;
 use domain::ChatId;
 use domain::chat::{Chat, Message};
 use domain::regex_script::ScriptTarget;
@@ -61,7 +61,7 @@ impl Inputs {
         let end = self.chat_end(chat).await?;
         let moment = end.moment(chat, self.base().clock(), self.base().now());
         let scripts = self.library().scripts.scripts_in(snapshot, state);
-        let typed = Occasion { placement, ..SAID };
+        let typed = ScriptContext { placement, ..SAID };
         let text = ScriptRun::new(&scripts, &words, moment)
             .apply(&text, typed, state)
             .text;

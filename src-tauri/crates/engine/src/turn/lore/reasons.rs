@@ -4,7 +4,7 @@ use context::frame::InsertionPoint;
 use context::lore;
 use context::lore::{Activated, KeyLocation, Reason};
 use context::reason::{BlockReason, two_decimals};
-use context::regex_script::{Channel, Occasion};
+use context::regex_script::{Channel, ScriptContext};
 use domain::lorebook;
 use domain::regex_script::ScriptTarget;
 
@@ -13,12 +13,12 @@ use crate::turn::assembly::notes;
 use crate::turn::inputs::turn_inputs::TurnInputs;
 
 /// The occasion for scripts on an entry. Only an entry at a depth has a depth.
-pub(super) fn occasion(place: &lore::EntryPosition) -> Occasion {
+pub(super) fn occasion(place: &lore::EntryPosition) -> ScriptContext {
     let depth = match place {
         lore::EntryPosition::Depth(depth) => u32::try_from(*depth).ok(),
         _ => None,
     };
-    Occasion {
+    ScriptContext {
         placement: ScriptTarget::Lorebook,
         channel: Channel::Prompt,
         depth,

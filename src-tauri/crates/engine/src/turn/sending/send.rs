@@ -6,7 +6,7 @@ use domain::chat::{Chat, Message, MessageSource, Role, SwipeState};
 use domain::regex_script::ScriptTarget;
 use domain::{ChatId, MessageId, SwipeId};
 use futures_util::FutureExt;
-use recall::command_parser::asked;
+use recall::command_parser::memory_commands;
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
 use uuid::Uuid;
 
@@ -225,7 +225,7 @@ impl Sending {
         // If a bug makes macro expansion fail, keep the text as typed.
         let text = resolved.unwrap_or_else(|_| Ok(typed.clone()))?;
         // The settings are read only for a message with commands.
-        let obeys = !asked(&text).is_empty()
+        let obeys = !memory_commands(&text).is_empty()
             && self
                 .config()
                 .setting_layers

@@ -20,12 +20,12 @@ pub(super) struct DataFolder {
 
 struct Inner {
     options: Options,
-    engine: Mutex<Option<Opened>>,
+    engine: Mutex<Option<OpenedEngine>>,
     /// Calls in progress.
     users: AtomicUsize,
 }
 
-struct Opened {
+struct OpenedEngine {
     engine: Engine,
     used: Instant,
 }
@@ -67,7 +67,7 @@ impl DataFolder {
             Some(opened) => opened.engine.clone(),
             None => Engine::open(self.inner.options.clone()).await?,
         };
-        *opened = Some(Opened {
+        *opened = Some(OpenedEngine {
             engine: engine.clone(),
             used: Instant::now(),
         });

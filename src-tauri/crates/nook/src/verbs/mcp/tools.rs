@@ -3,7 +3,7 @@
 use engine::api::{
     CharacterSummary, ChatSummary, EndReason, Event, Memory, MemoryFilter, MessageSource,
 };
-use engine::{Engine, TurnOptions};
+use engine::{Engine, Events, TurnOptions};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -23,20 +23,13 @@ pub(super) struct Answer {
 }
 
 pub(super) fn definitions() -> Vec<Tool> {
-    let text = |about: &str| json!({ "type": "string", "description": about });
-    let reads = || ToolAnnotations::new().read_only(true).open_world(false);
-    let tool = |name: &'static str, about: &'static str, properties: Value, required: &[&str]| {
-        let schema = json!({ "type": "object", "properties": properties, "required": required });
-        Tool::new(name, about, schema.as_object().cloned().unwrap_or_default())
-    };
-    let character = || text("Name or id of the character");
     vec![
         tool("list_characters", "List the characters, with one line about each.", json!({}), &[])
             .with_annotations(reads()),
         tool(
             "list_chats",
             "List the newest chats, of all characters or of one.",
-            json!({ "character": character() }),
+            json!({ "character": text("Name or id of the character") }),
             &[],
         )
         .with_annotations(reads()),
@@ -44,7 +37,7 @@ pub(super) fn definitions() -> Vec<Tool> {
             "chat",
             "Send a message to a character and return the reply. The chat is stored, and the character remembers it.",
             json!({
-                "character": character(),
+                "character": text("Name or id of the character"),
                 "message": text("What to say"),
                 "chat": text("Id of the chat to continue; without it, a new chat starts"),
             }),
@@ -53,11 +46,24 @@ pub(super) fn definitions() -> Vec<Tool> {
         tool(
             "search_memory",
             "Search what a character remembers.",
-            json!({ "character": character(), "query": text("Words to search for; empty lists the newest memories") }),
+            json!({ "character": text("Name or id of the character"), "query": text("Words to search for; empty lists the newest memories") }),
             &["character"],
         )
         .with_annotations(reads()),
     ]
+}
+
+fn text(about: &str) -> Value {
+    json!({ "type": "string", "description": about })
+}
+
+fn reads() -> ToolAnnotations {
+    ToolAnnotations::new().read_only(true).open_world(false)
+}
+
+fn tool(name: &'static str, about: &'static str, properties: Value, required: &[&str]) -> Tool {
+    let schema = json!({ "type": "object", "properties": properties, "required": required });
+    Tool::new(name, about, schema.as_object().cloned().unwrap_or_default())
 }
 
 /// # Errors
@@ -72,10 +78,8 @@ pub(super) async fn call(
         "list_characters" => characters(engine).await,
         "list_chats" => chats(engine, optional(arguments, "character")?).await,
         "chat" => {
-            let (character, message) = (
-                required(arguments, "character")?,
-                required(arguments, "message")?,
-            );
+            let character = required(arguments, "character")?;
+            let message = required(arguments, "message")?;
             chat(
                 engine,
                 character,
@@ -170,12 +174,27 @@ async fn chat(
     engine
         .send_with(chat.clone(), message.to_owned(), options)
         .await?;
+    let reply = wait_for_reply(engine, &chat, &mut events, cancel).await?;
+    let text = format!("{reply}\n\n[To continue, pass this chat: {chat}]");
+    Ok(Answer {
+        text,
+        data: json!({ "reply": reply, "chat": chat }),
+    })
+}
+
+/// The text of the reply, or of all replies in a group.
+async fn wait_for_reply(
+    engine: &Engine,
+    chat: &str,
+    events: &mut Events,
+    cancel: &CancellationToken,
+) -> Result<String, CommandError> {
     let mut replies = Vec::new();
     loop {
         let event = tokio::select! {
             event = events.next() => event,
             () = cancel.cancelled() => {
-                engine.stop(chat.clone()).await?;
+                engine.stop(chat.to_owned()).await?;
                 return Err(CommandError::because("cancelled", "the call was cancelled; the text so far is kept"));
             }
         };
@@ -193,31 +212,19 @@ async fn chat(
                     return Err(CommandError::Because(ErrorReason::from(error)));
                 }
                 if following == 0 {
-                    break;
+                    return Ok(replies.join("\n\n"));
                 }
             }
             Some(Event::Missed) => {
-                let open = engine.open_chat(chat.clone()).await?;
+                let open = engine.open_chat(chat.to_owned()).await?;
                 if open.generating.is_none() {
-                    replies = open
-                        .page
-                        .messages
-                        .last()
-                        .map(|message| shown(message).to_owned())
-                        .into_iter()
-                        .collect();
-                    break;
+                    let last = open.page.messages.last();
+                    return Ok(last.map_or(String::new(), |message| shown(message).to_owned()));
                 }
             }
             Some(_) => {}
         }
     }
-    let reply = replies.join("\n\n");
-    let text = format!("{reply}\n\n[To continue, pass this chat: {chat}]");
-    Ok(Answer {
-        text,
-        data: json!({ "reply": reply, "chat": chat }),
-    })
 }
 
 fn joined(lines: impl Iterator<Item = String>, none: &str) -> String {

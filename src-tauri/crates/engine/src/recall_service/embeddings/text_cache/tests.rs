@@ -126,7 +126,7 @@ async fn index_follows_all_changes_of_a_chat() {
         .unwrap();
     let Seen { asking, news, .. } = seen(&known);
     let gulls = known
-        .naming(&things("my gull", Role::User), i64::MAX)
+        .naming(&possessions("my gull", Role::User), i64::MAX)
         .count();
     assert_eq!(
         (asking.len(), gulls, news.len()),

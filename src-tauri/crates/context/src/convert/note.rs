@@ -1,0 +1,19 @@
+//! Notes about what a conversion changes or leaves out.
+
+use serde::Serialize;
+
+/// A field that was not converted exactly.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ConversionNote {
+    pub field: String,
+    pub what: String,
+}
+
+impl ConversionNote {
+    fn new(field: impl Into<String>, what: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            what: what.into(),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+use super::*;
+use engine::api::ApiError;
+use engine::api::Figures;
+use serde_json::Value;
+
+#[test]
+fn figures_line_shows_the_known_figures() {
+    let figures = Figures {
+        prompt: Some(200),
+        reused: Some(192),
+        generated: Some(412),
+        first_text_ms: Some(312.0),
+        ..Figures::default()
+    };
+    assert_eq!(figures_line(&figures), "412 tokens · 96 % reused · 0.3 s");
+    assert_eq!(figures_line(&Figures::default()), "");
+}
+
+#[test]
+fn reply_that_failed_early_still_ends_with_a_line() {
+    let error = ApiError::NoModel {
+        message: "no model is set up".into(),
+        hint: "Add one.".into(),
+    };
+    let line = end_line("c", None, &EndReason::Failed { error });
+    assert_eq!(line["reason"], "failed");
+    assert_eq!(line["text"], "");
+    assert_eq!(
+        line["error"],
+        json!({ "kind": "noModel", "message": "no model is set up. Add one." })
+    );
+    assert_eq!(line["usage"]["prompt"], Value::Null);
+}

@@ -1,0 +1,4 @@
+//! Verbs that measure recall.
+
+pub(crate) mod rank;
+pub(crate) mod scenario;
