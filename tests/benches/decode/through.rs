@@ -9,6 +9,9 @@ use super::api::ApiWay;
 use super::window::WindowWay;
 use super::{CONTEXT, measure, server_of};
 
+/// One of the replies of a round.
+type Side = fn(&Round) -> Option<&TimedReply>;
+
 /// A way of a reply from the worker to its reader.
 pub(super) enum Way {
     Api(ApiWay),
@@ -87,15 +90,14 @@ pub(super) async fn compare(name: &str, model: &Path, rounds: usize) {
                 }
             }
         }
-        if round > 0 {
-            let round_of = |reply: Option<TimedReply>| reply.expect("a measured reply");
-            let measured_round = Round {
-                through: round_of(through),
-                worker: round_of(worker),
+        if let (Some(through), Some(worker), true) = (through, worker, round > 0) {
+            let replies = Round {
+                through,
+                worker,
                 theirs: other,
             };
-            print(round, &measured_round);
-            measured.push(measured_round);
+            print(round, &replies);
+            measured.push(replies);
         }
     }
     summary(name, &measured);
@@ -119,29 +121,6 @@ fn print(round: usize, measured: &Round) {
 }
 
 fn summary(name: &str, rounds: &[Round]) {
-    let speed = |side: fn(&Round) -> Option<&TimedReply>| {
-        let speeds = rounds
-            .iter()
-            .filter_map(side)
-            .map(TimedReply::decode_speed)
-            .collect::<Vec<_>>();
-        (!speeds.is_empty()).then(|| median(speeds.into_iter()))
-    };
-    let ratio = |side: fn(&Round) -> Option<&TimedReply>| {
-        let ratios = rounds
-            .iter()
-            .filter_map(|round| Some(round.through.decode_speed() / side(round)?.decode_speed()))
-            .collect::<Vec<_>>();
-        (!ratios.is_empty()).then(|| median(ratios.into_iter()))
-    };
-    let first = |side: fn(&Round) -> Option<&TimedReply>| {
-        let times = rounds.iter().filter_map(side);
-        let times: Vec<f64> = times
-            .map(|reply| reply.first.as_secs_f64() * 1_000.0)
-            .collect();
-        (!times.is_empty()).then(|| median(times.into_iter()))
-    };
-    type Side = fn(&Round) -> Option<&TimedReply>;
     let sides: [(&str, Side); 3] = [
         (name, |round| Some(&round.through)),
         ("worker alone", |round| Some(&round.worker)),
@@ -152,8 +131,17 @@ fn summary(name: &str, rounds: &[Round]) {
         "medians", "decode, tokens/s", "ratio of pairs to it", "first text, ms"
     );
     for (label, side) in sides {
-        if let (Some(speed), Some(ratio), Some(first)) = (speed(side), ratio(side), first(side)) {
-            println!("{label:>14} {speed:>18.1} {ratio:>22.2} {first:>16.0}");
+        let pairs = || {
+            rounds
+                .iter()
+                .filter_map(|round| Some((&round.through, side(round)?)))
+        };
+        if pairs().next().is_none() {
+            continue;
         }
+        let speed = median(pairs().map(|(_, other)| other.decode_speed()));
+        let ratio = median(pairs().map(|(one, other)| one.decode_speed() / other.decode_speed()));
+        let first = median(pairs().map(|(_, other)| other.first.as_secs_f64() * 1_000.0));
+        println!("{label:>14} {speed:>18.1} {ratio:>22.2} {first:>16.0}");
     }
 }

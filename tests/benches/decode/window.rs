@@ -42,7 +42,7 @@ impl WindowWay {
         };
         let engine = Engine::open(options).await.unwrap();
         let chat = engine.startup().await.unwrap().chat.unwrap();
-        let character = engine.open_chat(chat).await.unwrap().character.id;
+        let character = engine.open_chat(chat).await.unwrap().character;
         Self {
             engine,
             character,
