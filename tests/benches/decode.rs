@@ -5,7 +5,12 @@
 //!
 //! Run `cargo xtask bench decode` on an idle machine. `-- --pairs 5` changes the number of pairs of
 //! each load. `-- --sweep` times only the worker, with several spin counts and zero to two busy
-//! processes.
+//! processes. `-- --through api` and `-- --through window` measure the whole way of a reply, beside
+//! the worker alone and llama.cpp's server.
+
+mod api;
+mod through;
+mod window;
 
 use std::path::Path;
 
@@ -27,19 +32,30 @@ pub(crate) async fn run() {
     let model = tests::headless::models_dir().join("SmolLM2-135M-Instruct.Q4_1.gguf");
     if std::env::args().any(|argument| argument == "--sweep") {
         sweep(&model).await;
+    } else if let Some(way) = text_after("--through") {
+        through::compare(&way, &model, pairs()).await;
     } else {
         compare(&model).await;
     }
 }
 
-/// Compares the worker as shipped with llama.cpp's server.
-async fn compare(model: &Path) {
-    let (host, ours) = worker(worker_settings(), model, CONTEXT).await;
+fn pairs() -> usize {
+    text_after("--pairs").map_or(PAIRS, |pairs| pairs.parse().unwrap())
+}
+
+/// llama.cpp's own server with the same model.
+fn server_of(model: &Path) -> PythonServer {
     let script = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../src-tauri/crates/provider/tests/openai-server/serve.py"
     );
-    let mut server = PythonServer::start(script, &[model.as_os_str()]);
+    PythonServer::start(script, &[model.as_os_str()])
+}
+
+/// Compares the worker as shipped with llama.cpp's server.
+async fn compare(model: &Path) {
+    let (host, ours) = worker(worker_settings(), model, CONTEXT).await;
+    let mut server = server_of(model);
     let theirs = server.client().await;
     // The first round loads the models.
     measure(ours.as_ref(), 0).await;
@@ -48,7 +64,7 @@ async fn compare(model: &Path) {
         let _load: Vec<Child> = (0..busy).map(|_| busy_process()).collect();
         println!("{load}");
         let mut pairs = Vec::new();
-        for round in 1..=argument("--pairs").unwrap_or(PAIRS) {
+        for round in 1..=pairs() {
             let round_of_load = busy * 1_000 + round;
             let pair = if round % 2 == 0 {
                 let first = measure(ours.as_ref(), round_of_load).await;
@@ -136,8 +152,8 @@ async fn measure(provider: &dyn Provider, round: usize) -> TimedReply {
     reply(provider, "bench", prompt(&text), GENERATE).await
 }
 
-/// Returns the number after `name` on the command line.
-fn argument(name: &str) -> Option<usize> {
+/// Returns the word after `name` on the command line.
+fn text_after(name: &str) -> Option<String> {
     let mut words = std::env::args().skip_while(|word| word != name).skip(1);
-    words.next().map(|word| word.parse().unwrap())
+    words.next()
 }

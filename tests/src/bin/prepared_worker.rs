@@ -152,7 +152,8 @@ impl PreparedModel {
         tokens.truncate(tokens.len() - usize::from(generated > 0));
         self.caches.insert(request.cache_key.clone(), tokens);
         if !text.is_empty() {
-            send(&WorkerReply::Text { id, text });
+            let tokens = Vec::new();
+            send(&WorkerReply::Text { id, text, tokens });
         }
         let usage = Usage {
             prompt: total,

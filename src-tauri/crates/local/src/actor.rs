@@ -275,16 +275,14 @@ impl Actor {
                 });
                 None
             }
-            WorkerReply::Text { text, .. } => {
+            WorkerReply::Text { text, tokens, .. } => {
                 first_text.get_or_insert_with(|| start.elapsed());
                 *has_text = true;
                 job.send_event(GenerationEvent::Text(text));
-                None
-            }
-            WorkerReply::Choices { tokens, .. } => {
-                job.send_event(GenerationEvent::Choices(
-                    tokens.into_iter().map(crate::token_rules::choice).collect(),
-                ));
+                if !tokens.is_empty() {
+                    let choices = tokens.into_iter().map(crate::token_rules::choice);
+                    job.send_event(GenerationEvent::Choices(choices.collect()));
+                }
                 None
             }
             WorkerReply::Done(done) => {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use provider::ProviderError;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -132,7 +132,7 @@ impl Worker {
             return Err(std::io::Error::other("it has no pipes"));
         };
         let (sender, frames) = mpsc::channel(FRAMES);
-        tokio::spawn(read_frames(stdout, sender));
+        tokio::spawn(read_frames(BufReader::new(stdout), sender));
         let words = Arc::default();
         let listener = tokio::spawn(listen(stderr, Arc::clone(&words)));
         Ok(Self {

@@ -126,7 +126,7 @@ pub enum GenerationEvent {
     Loading { fraction: f32 },
     /// `done` of `total` prompt tokens are processed; the first `reused` came from the cache.
     Prefill { done: u32, total: u32, reused: u32 },
-    /// A piece of the reply; it never splits a character.
+    /// A piece of the reply, of one or more tokens; it never splits a character.
     Text(String),
     /// A piece of the model's thoughts, which are no part of the reply. Some services send them
     /// apart from the text.

@@ -136,7 +136,8 @@ mod tests {
     fn refuses_a_frame_above_the_limit() {
         let text = "x".repeat(9 * 1024 * 1024);
         let mut pipe = Vec::new();
-        let error = write(&mut pipe, &WorkerReply::Text { id: 1, text }).unwrap_err();
+        let (id, tokens) = (1, Vec::new());
+        let error = write(&mut pipe, &WorkerReply::Text { id, text, tokens }).unwrap_err();
         assert!(matches!(error, FrameError::TooLarge { bytes } if bytes > 9 * 1024 * 1024));
         assert!(pipe.is_empty());
         assert!(matches!(

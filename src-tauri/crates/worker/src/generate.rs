@@ -271,11 +271,11 @@ impl<'model> GenerationSession<'model> {
     ) -> Result<FinishReason, ReplyError> {
         let mut text = ReplyText::new(request, replies);
         let ended = self.generate(request, prompt, drawn, &mut text, progress, inbox);
-        if !matches!(
-            ended,
-            Ok(StopCause::StopSequence) | Err(ReplyError::Closed | ReplyError::Pipe(_))
-        ) {
-            text.finish()?;
+        match &ended {
+            Err(ReplyError::Closed | ReplyError::Pipe(_)) => {}
+            // The held text is the stop text.
+            Ok(StopCause::StopSequence) => text.flush()?,
+            _ => text.finish()?,
         }
         // The next turn continues here.
         self.cache
@@ -327,6 +327,7 @@ impl<'model> GenerationSession<'model> {
             if logits_at != LAST && is_greedy && is_near_tie(self.context.get_logits_ith(logits_at))
             {
                 self.record_draft(logits_at, batch_time);
+                text.send_due(Instant::now())?;
                 self.evaluate_alone(*known)?;
                 logits_at = LAST;
             }
@@ -335,7 +336,7 @@ impl<'model> GenerationSession<'model> {
                 return Ok(StopCause::Turn);
             }
             progress.usage.generated += 1;
-            match self.release(request, token, logits_at, &mut drawn, text)? {
+            match self.release(request, token, logits_at, &mut drawn, text) {
                 None => {}
                 Some(Found::Stop) => return Ok(StopCause::StopSequence),
                 Some(Found::Banned { token: place }) => {
@@ -343,6 +344,7 @@ impl<'model> GenerationSession<'model> {
                         return Ok(StopCause::StopSequence);
                     };
                     text.roll_back(place);
+                    text.flush()?;
                     progress.usage.generated = place as u32;
                     self.return_to(request, prompt, reply, inbox, text.replies)?;
                     (*known, logits_at) = (self.cache.len(), LAST);
@@ -361,6 +363,7 @@ impl<'model> GenerationSession<'model> {
             }
             let most = (request.max_tokens - progress.usage.generated) as usize;
             let draft = self.draft(token, most.min(room - *known - 1));
+            text.send_due(Instant::now())?;
             let clock = Instant::now();
             self.evaluate(&[&[token][..], &draft].concat(), LogitsOf::All)?;
             batch_time = clock.elapsed();
@@ -376,7 +379,7 @@ impl<'model> GenerationSession<'model> {
         }
     }
 
-    /// Sends the text that `token`, sampled from the logits at index `at`, makes final. Returns the
+    /// Adds the text that `token`, sampled from the logits at index `at`, makes final. Returns the
     /// text that it completed and that must not be sent.
     fn release(
         &self,
@@ -385,7 +388,7 @@ impl<'model> GenerationSession<'model> {
         at: i32,
         drawn: &mut TokenSampler<'_>,
         text: &mut ReplyText<'_>,
-    ) -> Result<Option<Found>, ReplyError> {
+    ) -> Option<Found> {
         let piece = self.vocab.piece(token);
         if let Some(log) = &mut text.choices {
             let logits = self.context.get_logits_ith(at);
@@ -397,8 +400,8 @@ impl<'model> GenerationSession<'model> {
             found,
         } = text.filter.push(&piece);
         drawn.record_text(&released);
-        text.send(released)?;
-        Ok(found)
+        text.push(&released);
+        found
     }
 
     /// Removes everything after the prompt and `reply` from the cache, and provides the logits of

@@ -31,6 +31,7 @@ mod reply_text;
 mod sampler;
 mod sequence;
 mod text_filter;
+mod text_frame;
 mod token_choices;
 mod tuning;
 mod vocab;

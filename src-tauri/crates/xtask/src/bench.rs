@@ -25,7 +25,7 @@ enum BenchName {
     /// Building the prompt of one turn, without model and network.
     Assembly,
     /// Prompt and decode speed of the worker compared with llama.cpp's own server, idle and next to
-    /// a busy process.
+    /// a busy process. `--through api` and `--through window` measure the whole way of a reply.
     Decode,
     /// Speed of the encoder compared with ONNX Runtime.
     Embed,
@@ -83,7 +83,12 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
         _ => {}
     }
     run(cargo("build").args(["--locked", "-p", "worker"]))?;
-    let ([package, program], profile, name) = options.name.place();
+    let ([package, program], mut profile, name) = options.name.place();
+    if options.arguments.iter().any(|word| word == "--through") {
+        // The way of a reply is timed, not only the worker.
+        profile = "bench";
+        run(cargo("build").args(["--locked", "--release", "-p", "nook"]))?;
+    }
     let mut call = cargo("bench");
     call.args([
         "--locked",

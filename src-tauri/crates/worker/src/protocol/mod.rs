@@ -12,7 +12,7 @@ pub use placement::{Device, DeviceKind, DeviceMemory, LoadedModelInfo, Placement
 use crate::token_rules::{TokenChoice, WireRules};
 
 /// Increment this when an older worker and a newer supervisor would misunderstand each other.
-pub const PROTOCOL: u32 = 9;
+pub const PROTOCOL: u32 = 10;
 
 /// Maximum edge of a picture, in pixels. Its pixels then fit into a frame.
 pub const MAX_PICTURE_EDGE: u32 = 896;
@@ -209,14 +209,13 @@ pub enum WorkerReply {
         id: u64,
         picture: usize,
     },
-    /// A piece of the reply: whole characters, and no text that may become a stop text.
+    /// A piece of the reply, of one or more tokens: whole characters, and no text that may become a
+    /// stop text. The first one is sent at once, later ones in intervals.
     Text {
         id: u64,
         text: String,
-    },
-    /// The tokens of the text frames before it, if the request wants alternatives.
-    Choices {
-        id: u64,
+        /// The tokens that end in this text, if the request wants alternatives.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tokens: Vec<TokenChoice>,
     },
     Done(Done),
