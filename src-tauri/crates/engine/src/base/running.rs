@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::{ChatId, MessageId, SwipeId};
@@ -32,8 +33,6 @@ pub(crate) struct ChatReservation {
     pub(crate) cancel: CancellationToken,
     /// The reservation that this one is taken from.
     loan: Option<Arc<Loan>>,
-    /// Another reservation of the same chat goes on and ends it.
-    left: bool,
 }
 
 tokio::task_local! {
@@ -45,40 +44,17 @@ tokio::task_local! {
 struct Loan {
     chat: ChatId,
     cancel: CancellationToken,
-    state: Mutex<LoanState>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LoanState {
-    Free,
-    Taken,
-    /// The holder has the reservation again, or has left it to a reply.
-    Over,
+    taken: AtomicBool,
 }
 
 impl Loan {
-    fn state(&self) -> MutexGuard<'_, LoanState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes the reservation of `chat` if it is free.
+    /// Takes the reservation of `chat`. `false` if it is another chat's, or taken.
     fn take(&self, chat: ChatId) -> bool {
-        let mut state = self.state();
-        let free = self.chat == chat && *state == LoanState::Free;
-        if free {
-            *state = LoanState::Taken;
-        }
-        free
+        self.chat == chat && !self.taken.swap(true, Ordering::AcqRel)
     }
 
-    /// Gives the reservation back. `false` if nobody waits for it.
-    fn give_back(&self) -> bool {
-        let mut state = self.state();
-        let wanted = *state == LoanState::Taken;
-        if wanted {
-            *state = LoanState::Free;
-        }
-        wanted
+    fn give_back(&self) {
+        self.taken.store(false, Ordering::Release);
     }
 }
 
@@ -92,7 +68,6 @@ impl Running {
                 chat,
                 cancel: loan.cancel.clone(),
                 loan: Some(loan),
-                left: false,
             });
         }
         let mut replies = self.lock();
@@ -112,7 +87,6 @@ impl Running {
             chat,
             cancel,
             loan: None,
-            left: false,
         })
     }
 
@@ -157,22 +131,14 @@ impl Running {
 }
 
 impl ChatReservation {
-    /// Runs `work`, which may reserve the same chat for edits and for a reply. Nobody else can
-    /// reserve it meanwhile. Returns the reservation, unless a reply that `work` started goes on:
-    /// then the chat is free once that reply ends.
-    pub(crate) async fn lend<T>(mut self, work: impl Future<Output = T>) -> (Option<Self>, T) {
-        let loan = Arc::new(Loan {
+    /// Runs `work`, which may reserve the same chat for edits. Nobody else can reserve it meanwhile.
+    pub(crate) async fn lend<T>(&self, work: impl Future<Output = T>) -> T {
+        let loan = Loan {
             chat: self.chat,
             cancel: self.cancel.clone(),
-            state: Mutex::new(LoanState::Free),
-        });
-        let result = LENT.scope(loan.clone(), work).await;
-        let state = std::mem::replace(&mut *loan.state(), LoanState::Over);
-        if state == LoanState::Free {
-            return (Some(self), result);
-        }
-        self.left = true;
-        (None, result)
+            taken: AtomicBool::new(false),
+        };
+        LENT.scope(Arc::new(loan), work).await
     }
 
     /// Whether the user stopped it. The end of the app cancels too.
@@ -272,15 +238,11 @@ impl ChatReservation {
 
 impl Drop for ChatReservation {
     fn drop(&mut self) {
-        if self.left {
-            return;
-        }
-        let mut replies = self.running.lock();
-        if !self.loan.as_ref().is_some_and(|loan| loan.give_back()) {
-            replies.remove(&self.chat);
-        } else if let Some(reply) = replies.get_mut(&self.chat) {
-            reply.generating = None;
-            reply.drafting = None;
+        match &self.loan {
+            Some(loan) => loan.give_back(),
+            None => {
+                self.running.lock().remove(&self.chat);
+            }
         }
     }
 }
@@ -343,24 +305,9 @@ mod tests {
                 .unwrap();
             drop(edit);
         };
-        let (reservation, ()) = reservation.lend(edits).await;
-        let reservation = reservation.expect("every edit ended");
+        reservation.lend(edits).await;
         assert!(running.begin(chat).is_err());
         drop(reservation);
-        running.begin(chat).unwrap();
-    }
-
-    #[tokio::test]
-    async fn reply_of_lent_work_keeps_the_chat_to_its_end() {
-        let running = Running::default();
-        let chat = ChatId(Uuid::from_u128(1));
-        let reservation = running.begin(chat).unwrap();
-        let (reservation, reply) = reservation
-            .lend(async { running.begin(chat).unwrap() })
-            .await;
-        assert!(reservation.is_none());
-        assert!(running.begin(chat).is_err());
-        drop(reply);
         running.begin(chat).unwrap();
     }
 }

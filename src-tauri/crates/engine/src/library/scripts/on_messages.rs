@@ -71,7 +71,7 @@ impl Scripts {
         self.scripts_among(
             &snapshot.scripts,
             snapshot.chat.character,
-            &snapshot.words(),
+            &snapshot.macro_names(),
             state,
         )
     }
@@ -90,7 +90,7 @@ impl Scripts {
         self.scripts_among(
             &snapshot.scripts,
             member,
-            &snapshot.words_of(speaker),
+            &snapshot.macro_names_of(speaker),
             state,
         )
     }
@@ -251,7 +251,7 @@ impl Scripts {
         speaker: &NextSpeaker,
         work: impl FnOnce(&mut ScriptRun<'_>, &mut MacroState) -> T,
     ) -> T {
-        let words = snapshot.words_of(speaker);
+        let words = snapshot.macro_names_of(speaker);
         let mut state = snapshot.variables.clone();
         let scripts = self.scripts_of(snapshot, speaker, &state);
         let mut run = ScriptRun::new(&scripts, &words, MacroMoment::default());

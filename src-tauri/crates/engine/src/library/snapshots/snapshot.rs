@@ -129,18 +129,18 @@ impl Snapshots {
 
 impl ChatSnapshot {
     /// Macro scope of the chat's texts.
-    pub(crate) fn words(&self) -> MacroNames<'_> {
+    pub(crate) fn macro_names(&self) -> MacroNames<'_> {
         MacroNames::new(&self.card, &self.persona, self.chat.id).among(&self.group)
     }
 
     /// Macro scope of the texts of one speaker; of the chat's own character outside a group scene.
-    pub(crate) fn words_of<'s>(&'s self, speaker: &'s NextSpeaker) -> MacroNames<'s> {
+    pub(crate) fn macro_names_of<'s>(&'s self, speaker: &'s NextSpeaker) -> MacroNames<'s> {
         match self.group.member(speaker) {
-            Some(member) => self.words().spoken_by(member),
+            Some(member) => self.macro_names().spoken_by(member),
             None if self.group.is_scene() => self
-                .words()
+                .macro_names()
                 .spoken_as(speaker.name(self.card.display_name())),
-            None => self.words(),
+            None => self.macro_names(),
         }
     }
 

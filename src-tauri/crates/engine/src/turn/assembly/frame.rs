@@ -214,7 +214,7 @@ fn compose(turn: &ActivatedTurn, template: &ResolvedTemplate) -> ApiResult<Compo
 
 pub(super) struct Builder<'a> {
     pub(super) turn: &'a ActivatedTurn,
-    head_words: MacroNames<'a>,
+    head_names: MacroNames<'a>,
     pub(super) words: MacroNames<'a>,
     head: MacroMoment<'a>,
     pub(super) now: MacroMoment<'a>,
@@ -233,8 +233,8 @@ impl<'a> Builder<'a> {
         let outlets = Some(&turn.lore.outlets);
         Self {
             turn,
-            head_words: turn.inputs.head_words(),
-            words: turn.inputs.speaker_words(),
+            head_names: turn.inputs.head_names(),
+            words: turn.inputs.speaker_names(),
             head: MacroMoment {
                 model,
                 outlets,
@@ -391,7 +391,7 @@ impl<'a> Builder<'a> {
 
     fn spoken(&mut self, section: &ComposedSection, in_head: bool) -> String {
         let (words, moment) = if in_head {
-            (&self.head_words, self.head)
+            (&self.head_names, self.head)
         } else {
             (&self.words, self.now)
         };

@@ -130,7 +130,7 @@ impl Assembly {
         };
         let text = turn
             .inputs
-            .speaker_words()
+            .speaker_names()
             .expand(hint, &moment, &mut turn.lore.variables.clone())
             .text;
         let written = hint.to_owned();

@@ -27,7 +27,7 @@ impl Inputs {
     /// would change whenever a message becomes deep enough.
     pub(crate) async fn rewrite(&self, inputs: &mut TurnInputs) -> ApiResult<()> {
         let mut history = std::mem::take(&mut inputs.history);
-        let words = inputs.snapshot.words();
+        let words = inputs.snapshot.macro_names();
         let scripts = self
             .library()
             .scripts

@@ -38,19 +38,19 @@ pub(crate) fn follows_speaker(field: &str) -> bool {
 
 impl TurnInputs {
     /// Macro scope of texts that are sent for this turn only: `{{char}}` is the speaker.
-    pub(crate) fn speaker_words(&self) -> MacroNames<'_> {
+    pub(crate) fn speaker_names(&self) -> MacroNames<'_> {
         match &self.known.speaker {
-            Some(speaker) => self.snapshot.words_of(speaker),
-            None => self.snapshot.words(),
+            Some(speaker) => self.snapshot.macro_names_of(speaker),
+            None => self.snapshot.macro_names(),
         }
     }
 
     /// Macro scope of the head: `{{char}}` is the speaker with classic placement. With cache-first
     /// placement the head stays the same whoever speaks, so `{{char}}` names all members.
-    pub(crate) fn head_words(&self) -> MacroNames<'_> {
+    pub(crate) fn head_names(&self) -> MacroNames<'_> {
         match self.placement() {
-            Placement::Classic => self.speaker_words(),
-            Placement::CacheFirst => self.snapshot.words().spoken_by_all(),
+            Placement::Classic => self.speaker_names(),
+            Placement::CacheFirst => self.snapshot.macro_names().spoken_by_all(),
         }
     }
 

@@ -57,7 +57,7 @@ impl Inputs {
         state: &mut MacroState,
     ) -> ApiResult<String> {
         let chat = &snapshot.chat;
-        let words = snapshot.words();
+        let words = snapshot.macro_names();
         let end = self.chat_end(chat).await?;
         let moment = end.moment(chat, self.base().clock(), self.base().now());
         let scripts = self.library().scripts.scripts_in(snapshot, state);

@@ -242,7 +242,7 @@ fn activate(
     scene: &ActivationInput<'_>,
     counting: &LoreTokenCounter<'_>,
 ) -> Lore {
-    let words = inputs.snapshot.words();
+    let words = inputs.snapshot.macro_names();
     let reading = EntryMacros::new(&words, scene);
     let outcome = outcome(inputs, books, scene, (&words, &reading, counting));
     let exhausted = outcome.patterns_exhausted.then(|| EXHAUSTED.to_owned());

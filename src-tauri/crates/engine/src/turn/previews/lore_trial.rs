@@ -101,7 +101,7 @@ impl Previews {
             .near_entries(&inputs, shelf.ids())
             .await;
         let run = |counting: &LoreTokenCounter<'_>| {
-            let words = inputs.snapshot.words();
+            let words = inputs.snapshot.macro_names();
             let reading = EntryMacros::new(&words, &scene);
             let outcome = outcome(&inputs, &books, &scene, (&words, &reading, counting));
             (outcome, reading.finish().1)

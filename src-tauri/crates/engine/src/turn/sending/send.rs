@@ -92,12 +92,7 @@ impl Sending {
             .events()
             .changed(Changed::Chats, Some(id.to_string()));
         let begun = async {
-            let speakers = snapshot.speakers();
-            let Some((snapshot, reservation)) =
-                self.after_user_message(snapshot, reservation).await?
-            else {
-                return Ok(self.unanswered(id, &sent, &speakers).await);
-            };
+            let snapshot = self.after_user_message(snapshot, &reservation).await?;
             let speakers = snapshot.speakers();
             let Some((turn, queue)) = self.choose_speakers(&snapshot, &options).await? else {
                 drop(reservation);
@@ -126,31 +121,20 @@ impl Sending {
     }
 
     /// Runs the quick replies that follow a message, inside the reservation of the chat. They may
-    /// change the chat, so it is read again. `None` if one of them has started a reply.
+    /// change the chat, so it is read again.
     async fn after_user_message(
         &self,
         snapshot: ChatSnapshot,
-        reservation: ChatReservation,
-    ) -> ApiResult<Option<(ChatSnapshot, ChatReservation)>> {
-        let id = snapshot.chat.id;
-        if !self
-            .library()
-            .quick_replies
-            .has_automatic(&snapshot.chat, Moment::UserMessage)
-            .await
-        {
-            return Ok(Some((snapshot, reservation)));
+        reservation: &ChatReservation,
+    ) -> ApiResult<ChatSnapshot> {
+        let moment = Moment::UserMessage;
+        let quick_replies = &self.library().quick_replies;
+        if !quick_replies.has_automatic(&snapshot.chat, moment).await {
+            return Ok(snapshot);
         }
-        let commands = self
-            .generation
-            .run_automatic(&snapshot.chat, Moment::UserMessage);
-        let (reservation, ran) = reservation.lend(commands).await;
-        ran?;
-        let Some(reservation) = reservation else {
-            return Ok(None);
-        };
-        let snapshot = self.library().snapshots.snapshot_of(id).await?;
-        Ok(Some((snapshot, reservation)))
+        let commands = self.generation.run_automatic(&snapshot.chat, moment);
+        reservation.lend(commands).await?;
+        self.library().snapshots.snapshot_of(snapshot.chat.id).await
     }
 
     /// The speaker of the reply to the last message, and those who reply after it. `None` if the

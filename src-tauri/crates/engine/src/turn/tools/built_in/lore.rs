@@ -31,7 +31,7 @@ impl LoreTool {
             return Ok(None);
         }
         let shelf = room.lore_activation.shelf(inputs).await?;
-        let names = inputs.snapshot.words();
+        let names = inputs.snapshot.macro_names();
         let moment = inputs.now(room.base().clock());
         let expand = |text: &str| {
             names
