@@ -1,8 +1,8 @@
 //! Errors of reading a document.
 
-use crate::text_block::MAX_BYTES;
-use crate::text_block::MAX_PASSAGES;
 use domain::archive::ArchiveError;
+
+use crate::text_block::{MAX_BYTES, MAX_PASSAGES};
 
 /// Why a file cannot be used as a document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
