@@ -11,7 +11,7 @@ use engine::{Engine, Events, TurnOptions};
 use serde_json::json;
 use tokio::time::timeout;
 
-use self::end_line::{end_line, figures, figures_line, name, tool_calls, used};
+use self::end_line::{end_line, figures, figures_line, tool_calls, used};
 use crate::failure::{CommandError, ErrorReason};
 use crate::interrupts::{Interrupt, Interrupts};
 use crate::output::Output;

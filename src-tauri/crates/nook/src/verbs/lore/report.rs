@@ -1,6 +1,5 @@
 //! Shows the outcome of a lorebook test.
 
-use context::CountTokens as _;
 use context::lore::{Activated, Profile, Rejected};
 use serde::Serialize;
 
