@@ -16,6 +16,7 @@ pub use html::read as read_html;
 pub use kind::DocumentKind;
 pub use pdf::read as read_pdf;
 use splitter::PassageSplitter;
+use text_block::{bounded, plain};
 
 pub use self::error::DocumentError;
 pub use self::text_block::{MAX_BYTES, MAX_FILE, MAX_PASSAGES, TextBlock, cut};
@@ -38,21 +39,6 @@ pub fn read(file: &[u8]) -> Result<Vec<Passage>, DocumentError> {
         return Err(DocumentError::NotText);
     }
     bounded(passages(text))
-}
-
-fn bounded(passages: Vec<Passage>) -> Result<Vec<Passage>, DocumentError> {
-    match passages.len() {
-        0 => Err(DocumentError::Empty),
-        count if count > MAX_PASSAGES => Err(DocumentError::TooManyPassages),
-        _ => Ok(passages),
-    }
-}
-
-/// Removes control characters, because terminals interpret them.
-fn plain(line: &str) -> String {
-    line.chars()
-        .filter(|letter| !letter.is_control() || *letter == '\t')
-        .collect()
 }
 
 /// Splits a text into passages. Keeps paragraphs whole if they fit, and starts a new passage at

@@ -1,10 +1,9 @@
 //! Blocks of text, and the limits of a document.
 
 use domain::document::Passage;
-use splitter::PassageSplitter;
 
 use crate::error::DocumentError;
-use crate::text_block::MAX_PASSAGES;
+use crate::splitter::PassageSplitter;
 
 /// Maximum text size of a document in any format, in bytes. A long novel fits.
 pub const MAX_BYTES: usize = 4 << 20;
@@ -12,6 +11,9 @@ pub const MAX_BYTES: usize = 4 << 20;
 /// Maximum size of a file that contains more than text, such as pictures, fonts and markup, in
 /// bytes.
 pub const MAX_FILE: usize = 32 << 20;
+
+/// Maximum number of passages of a document. Normal text of the maximum size has a quarter of that.
+pub const MAX_PASSAGES: usize = 20_000;
 
 /// A part of a document in a format other than plain text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub enum TextBlock {
 
 impl TextBlock {
     /// Size in bytes, including a separator.
-    fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         match self {
             Self::Heading(text) | Self::Paragraph(text) => text.len() + 1,
         }
@@ -57,5 +59,17 @@ pub fn cut(pieces: &[TextBlock]) -> Result<Vec<Passage>, DocumentError> {
     bounded(cutter.finish())
 }
 
-/// Maximum number of passages of a document. Normal text of the maximum size has a quarter of that.
-pub const MAX_PASSAGES: usize = 20_000;
+pub(crate) fn bounded(passages: Vec<Passage>) -> Result<Vec<Passage>, DocumentError> {
+    match passages.len() {
+        0 => Err(DocumentError::Empty),
+        count if count > MAX_PASSAGES => Err(DocumentError::TooManyPassages),
+        _ => Ok(passages),
+    }
+}
+
+/// Removes control characters, because terminals interpret them.
+pub(crate) fn plain(line: &str) -> String {
+    line.chars()
+        .filter(|letter| !letter.is_control() || *letter == '\t')
+        .collect()
+}

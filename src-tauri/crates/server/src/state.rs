@@ -6,7 +6,6 @@ use engine::Engine;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::api_access::ApiSwitch;
 use crate::body::BodySlots;
 use crate::chat_socket::places::ChatSockets;
 use crate::guard::AllowedHosts;

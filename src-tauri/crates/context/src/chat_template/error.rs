@@ -2,8 +2,6 @@
 
 use jinja::{RenderError, SyntaxError};
 
-use crate::chat_template::LONGEST_SOURCE;
-
 /// The reason why a template cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {

@@ -2,10 +2,6 @@
 
 use std::borrow::Cow;
 
-use run::Expanded;
-use scope::MacroScope;
-use state::MacroState;
-
 use super::library::KnownMacro;
 use super::parse::{HeadKind, Parsed, TextSpan};
 use super::run::{Expanded, MAX_INSERTED, MacroRun};
