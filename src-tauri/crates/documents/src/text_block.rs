@@ -12,6 +12,9 @@ pub const MAX_BYTES: usize = 4 << 20;
 /// bytes.
 pub const MAX_FILE: usize = 32 << 20;
 
+/// Maximum number of passages of a document. Normal text of the maximum size has a quarter of that.
+pub const MAX_PASSAGES: usize = 20_000;
+
 /// A part of a document in a format other than plain text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextBlock {
@@ -55,9 +58,6 @@ pub fn cut(pieces: &[TextBlock]) -> Result<Vec<Passage>, DocumentError> {
     }
     bounded(cutter.finish())
 }
-
-/// Maximum number of passages of a document. Normal text of the maximum size has a quarter of that.
-pub const MAX_PASSAGES: usize = 20_000;
 
 pub(crate) fn bounded(passages: Vec<Passage>) -> Result<Vec<Passage>, DocumentError> {
     match passages.len() {

@@ -1,6 +1,5 @@
 //! Notes about what a conversion changes or leaves out.
 
-
 /// A field that was not converted exactly.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct ConversionNote {
@@ -9,7 +8,7 @@ pub struct ConversionNote {
 }
 
 impl ConversionNote {
-    pub(crate) fn new(field: impl Into<String>, what: impl Into<String>) -> Self {
+    pub(super) fn new(field: impl Into<String>, what: impl Into<String>) -> Self {
         Self {
             field: field.into(),
             what: what.into(),

@@ -18,7 +18,7 @@ pub use scenario::{BackyardSampling, Scenario};
 
 #[cfg(test)]
 mod tests {
-    use super::macros;
+    use super::json::macros;
 
     #[test]
     fn names_become_macros_and_macros_stay() {

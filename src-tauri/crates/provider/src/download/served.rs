@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use futures_util::StreamExt as _;
 use reqwest::header::CONTENT_RANGE;
 use reqwest::{Response, StatusCode};
 use tokio::fs;
