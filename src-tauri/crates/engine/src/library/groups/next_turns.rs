@@ -241,6 +241,7 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::library::groups::scene::named;
     use crate::library::groups::turn_order::tests::group;
 
     #[test]

@@ -1,7 +1,8 @@
-use domain::memory::{ArchiveReason, ArchivedState, MAX_CONFIDENCE};
+use domain::memory::{ArchiveReason, ArchivedState, MAX_CONFIDENCE, MemoryType};
 use uuid::Uuid;
 
 use super::*;
+use crate::recall_service::fact_candidates::worth;
 
 fn memory(number: u128, importance: u8, pinned: bool, days_ago: i64) -> Memory {
     let at = Timestamp(-days_ago * 86_400_000);

@@ -356,7 +356,7 @@ pub(crate) mod tests {
             )
             .unwrap();
             assert_eq!(
-                crate::recall_service::short(std::slice::from_ref(&short), TWENTY),
+                super::short(std::slice::from_ref(&short), TWENTY),
                 Some(&short)
             );
             due(talk, Some(&short), TWENTY)

@@ -1,6 +1,7 @@
-use domain::chat_file::MessageVersion;
+use domain::chat_file::{ChatFileAuthor, ChatFileMessage, MessageVersion};
 
 use super::*;
+use crate::import::chats::titles::{title, without_name, without_time};
 
 #[test]
 fn title_does_not_repeat_the_name() {

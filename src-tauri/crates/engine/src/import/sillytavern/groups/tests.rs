@@ -1,3 +1,4 @@
+use domain::chat::{GroupSettings, TurnOrder};
 use serde_json::json;
 use uuid::Uuid;
 
