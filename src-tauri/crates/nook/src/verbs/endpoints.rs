@@ -1,6 +1,5 @@
 //! `endpoints`: remote endpoints and their models.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use engine::Engine;

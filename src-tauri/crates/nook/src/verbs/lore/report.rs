@@ -1,23 +1,22 @@
 //! Shows the outcome of a lorebook test.
 
-use context::CountTokens as _;
 use context::lore::{Activated, Profile, Rejected};
 use serde::Serialize;
 
 /// Activated and skipped entries, in activation order.
 #[derive(Serialize)]
 pub(super) struct Report {
-    activated: Vec<Activated>,
-    rejected: Vec<Rejected>,
-    tokens: u32,
-    budget: u32,
-    overflowed: bool,
-    patterns_exhausted: bool,
-    profile: Profile,
+    pub(super) activated: Vec<Activated>,
+    pub(super) rejected: Vec<Rejected>,
+    pub(super) tokens: u32,
+    pub(super) budget: u32,
+    pub(super) overflowed: bool,
+    pub(super) patterns_exhausted: bool,
+    pub(super) profile: Profile,
     /// How tokens were counted.
-    counting: &'static str,
+    pub(super) counting: &'static str,
     /// Entries that could not be parsed.
-    skipped: Vec<String>,
+    pub(super) skipped: Vec<String>,
 }
 
 pub(super) fn shown(report: &Report) -> String {

@@ -55,7 +55,9 @@ pub(crate) async fn tool_servers(
             out,
             tool,
         ),
-        ToolServerVerb::Grant { name, tool, grant } => grant(engine, &name, tool, grant, out).await,
+        ToolServerVerb::Grant { name, tool, grant } => {
+            set_grant(engine, &name, tool, grant, out).await
+        }
         ToolServerVerb::Call {
             name,
             tool,
@@ -78,7 +80,7 @@ async fn read(engine: &Engine, name: &str, uri: String, out: &Output) -> Result<
     out.answer(&json!({ "text": text }), |_| text.clone())
 }
 
-async fn grant(
+async fn set_grant(
     engine: &Engine,
     name: &str,
     tool: String,
