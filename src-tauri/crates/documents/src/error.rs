@@ -1,7 +1,6 @@
 //! Errors of reading a document.
 
-use crate::text_block::MAX_BYTES;
-use crate::text_block::MAX_PASSAGES;
+use crate::text_block::{MAX_BYTES, MAX_PASSAGES};
 use domain::archive::ArchiveError;
 
 /// Why a file cannot be used as a document.
