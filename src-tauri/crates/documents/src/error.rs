@@ -1,8 +1,7 @@
 //! Errors of reading a document.
 
-use domain::archive::ArchiveError;
-
 use crate::text_block::{MAX_BYTES, MAX_PASSAGES};
+use domain::archive::ArchiveError;
 
 /// Why a file cannot be used as a document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

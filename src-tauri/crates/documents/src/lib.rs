@@ -10,7 +10,7 @@ mod pdf;
 mod splitter;
 mod text_block;
 
-use domain::document::{MAX_PASSAGE, Passage};
+use domain::document::Passage;
 pub use epub::read as read_epub;
 pub use html::read as read_html;
 pub use kind::DocumentKind;
@@ -76,6 +76,8 @@ fn heading(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+
+    use domain::document::MAX_PASSAGE;
 
     use super::*;
 

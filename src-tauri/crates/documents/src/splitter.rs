@@ -1,6 +1,6 @@
 //! Splits text into passages. Keeps paragraphs whole if they fit.
 
-use super::{MAX_PASSAGE, Passage};
+use domain::document::{MAX_PASSAGE, Passage};
 
 /// Maximum length of a heading, in characters.
 const MAX_HEADING: usize = 100;

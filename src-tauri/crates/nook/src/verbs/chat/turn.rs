@@ -11,7 +11,11 @@ use engine::{Engine, Events, TurnOptions};
 use serde_json::json;
 use tokio::time::timeout;
 
-use self::end_line::{end_line, figures, figures_line, tool_calls, used};
+use self::end_line::end_line;
+use self::end_line::figures;
+use self::end_line::figures_line;
+use self::end_line::tool_calls;
+use self::end_line::used;
 use crate::failure::{CommandError, ErrorReason};
 use crate::interrupts::{Interrupt, Interrupts};
 use crate::output::Output;

@@ -55,7 +55,9 @@ pub(crate) async fn tool_servers(
             out,
             tool,
         ),
-        ToolServerVerb::Grant { name, tool, grant } => set_grant(engine, &name, tool, grant, out).await,
+        ToolServerVerb::Grant { name, tool, grant } => {
+            set_grant(engine, &name, tool, grant, out).await
+        }
         ToolServerVerb::Call {
             name,
             tool,
