@@ -97,7 +97,7 @@ pub async fn rank(
     if let Some(encoder) = encoder {
         let heard = conversations
             .values()
-            .map(|conversation| (conversation.chat, conversation.heard()));
+            .map(|conversation| (conversation.chat, conversation.named_speakers()));
         crate::recall_service::embeddings::queue::read_all(&store, encoder, &heard.collect())
             .await?;
     }
@@ -192,7 +192,7 @@ pub fn within(rankings: &mut [CorpusRanking], messages: &[CorpusMessage], budget
 }
 
 impl Conversation {
-    fn heard(&self) -> Speakers {
+    fn named_speakers(&self) -> Speakers {
         let name = |place: usize| self.speakers.get(place).cloned().unwrap_or_default();
         Speakers {
             persona: name(0),

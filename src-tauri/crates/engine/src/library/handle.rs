@@ -28,10 +28,10 @@ use crate::settings::handle::Configuration;
 
 /// The rooms of all data that the user owns. Clones share one state.
 #[derive(Clone)]
-pub(crate) struct Library(Arc<Rooms>);
+pub(crate) struct Library(Arc<LibraryRooms>);
 
 /// One room for each feature, lowest first.
-pub(crate) struct Rooms {
+pub(crate) struct LibraryRooms {
     config: Configuration,
     pub(crate) warnings: Warnings,
     pub(crate) chat_lookup: ChatLookup,
@@ -56,9 +56,9 @@ pub(crate) struct Rooms {
 }
 
 impl Deref for Library {
-    type Target = Rooms;
+    type Target = LibraryRooms;
 
-    fn deref(&self) -> &Rooms {
+    fn deref(&self) -> &LibraryRooms {
         &self.0
     }
 }
@@ -113,7 +113,7 @@ impl Library {
             &stale_caches,
             &warnings,
         );
-        Self(Arc::new(Rooms {
+        Self(Arc::new(LibraryRooms {
             config,
             warnings,
             chat_lookup,

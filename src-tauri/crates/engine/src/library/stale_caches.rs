@@ -21,16 +21,16 @@ pub(crate) struct Dropping {
 
 /// Saved KV caches of chats whose past has changed. Clones share one state.
 #[derive(Clone)]
-pub(crate) struct StaleCaches(Arc<State>);
+pub(crate) struct StaleCaches(Arc<StaleCachesState>);
 
 /// The rooms that this one uses.
-struct State {
+struct StaleCachesState {
     config: Configuration,
 }
 
 /// A handle for background tasks, which does not keep the engine open.
 #[derive(Clone)]
-pub(super) struct WeakStaleCaches(Weak<State>);
+pub(super) struct WeakStaleCaches(Weak<StaleCachesState>);
 
 impl WeakStaleCaches {
     pub(super) fn upgrade(&self) -> Option<StaleCaches> {
@@ -40,7 +40,7 @@ impl WeakStaleCaches {
 
 impl StaleCaches {
     pub(super) fn new(config: &Configuration) -> Self {
-        Self(Arc::new(State {
+        Self(Arc::new(StaleCachesState {
             config: config.clone(),
         }))
     }

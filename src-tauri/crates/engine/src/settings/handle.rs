@@ -28,10 +28,10 @@ use crate::settings::tool_servers::ToolServers;
 
 /// The rooms of settings, models, endpoints and presets. Clones share one state.
 #[derive(Clone)]
-pub(crate) struct Configuration(Arc<Rooms>);
+pub(crate) struct Configuration(Arc<SettingsRooms>);
 
 /// One room for each feature, lowest first.
-pub(crate) struct Rooms {
+pub(crate) struct SettingsRooms {
     base: Base,
     local: LocalHost,
     pub(crate) app_settings: AppSettings,
@@ -52,9 +52,9 @@ pub(crate) struct Rooms {
 }
 
 impl Deref for Configuration {
-    type Target = Rooms;
+    type Target = SettingsRooms;
 
-    fn deref(&self) -> &Rooms {
+    fn deref(&self) -> &SettingsRooms {
         &self.0
     }
 }
@@ -137,7 +137,7 @@ impl Configuration {
             &setting_edits,
             &token_counts,
         );
-        Self(Arc::new(Rooms {
+        Self(Arc::new(SettingsRooms {
             base,
             local,
             app_settings,

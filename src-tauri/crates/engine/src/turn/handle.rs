@@ -21,10 +21,10 @@ use crate::turn::tools::Tools;
 
 /// The rooms of turns, their prompts and their manifests. Clones share one state.
 #[derive(Clone)]
-pub(crate) struct Turns(Arc<Rooms>);
+pub(crate) struct Turns(Arc<TurnRooms>);
 
 /// One room for each step, lowest first.
-pub(crate) struct Rooms {
+pub(crate) struct TurnRooms {
     recall: RecallService,
     pub(crate) inputs: Inputs,
     pub(crate) lore_activation: LoreActivation,
@@ -40,9 +40,9 @@ pub(crate) struct Rooms {
 }
 
 impl Deref for Turns {
-    type Target = Rooms;
+    type Target = TurnRooms;
 
-    fn deref(&self) -> &Rooms {
+    fn deref(&self) -> &TurnRooms {
         &self.0
     }
 }
@@ -79,7 +79,7 @@ impl Turns {
                 }
             })
         }));
-        Self(Arc::new(Rooms {
+        Self(Arc::new(TurnRooms {
             recall,
             inputs,
             lore_activation,

@@ -11,17 +11,17 @@ use crate::library::data_warnings::Warnings;
 
 /// Backups of the data. Clones share one state.
 #[derive(Clone)]
-pub(crate) struct Backups(Arc<State>);
+pub(crate) struct Backups(Arc<BackupsState>);
 
 /// The rooms that this one uses.
-struct State {
+struct BackupsState {
     base: Base,
     warnings: Warnings,
 }
 
 /// A handle for background tasks, which does not keep the engine open.
 #[derive(Clone)]
-pub(super) struct WeakBackups(Weak<State>);
+pub(super) struct WeakBackups(Weak<BackupsState>);
 
 impl WeakBackups {
     pub(super) fn upgrade(&self) -> Option<Backups> {
@@ -31,7 +31,7 @@ impl WeakBackups {
 
 impl Backups {
     pub(super) fn new(base: &Base, warnings: &Warnings) -> Self {
-        Self(Arc::new(State {
+        Self(Arc::new(BackupsState {
             base: base.clone(),
             warnings: warnings.clone(),
         }))

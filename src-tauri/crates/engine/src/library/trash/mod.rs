@@ -16,10 +16,10 @@ use crate::settings::handle::Configuration;
 
 /// Deleted items. Clones share one state.
 #[derive(Clone)]
-pub(crate) struct Trash(Arc<State>);
+pub(crate) struct Trash(Arc<TrashState>);
 
 /// The rooms that this one uses.
-struct State {
+struct TrashState {
     config: Configuration,
     backups: Backups,
     characters: Characters,
@@ -30,7 +30,7 @@ struct State {
 
 /// A handle for background tasks, which does not keep the engine open.
 #[derive(Clone)]
-pub(super) struct WeakTrash(Weak<State>);
+pub(super) struct WeakTrash(Weak<TrashState>);
 
 impl WeakTrash {
     pub(super) fn upgrade(&self) -> Option<Trash> {
@@ -47,7 +47,7 @@ impl Trash {
         stale_caches: &StaleCaches,
         warnings: &Warnings,
     ) -> Self {
-        Self(Arc::new(State {
+        Self(Arc::new(TrashState {
             config: config.clone(),
             backups: backups.clone(),
             characters: characters.clone(),

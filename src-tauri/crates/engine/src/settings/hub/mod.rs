@@ -29,9 +29,9 @@ use crate::settings::models::Models;
 
 /// The model hub, downloads, and the models of other apps. Clones share one state.
 #[derive(Clone)]
-pub(crate) struct Hub(Arc<State>);
+pub(crate) struct Hub(Arc<HubState>);
 
-struct State {
+struct HubState {
     base: Base,
     local: LocalHost,
     app_settings: AppSettings,
@@ -41,7 +41,7 @@ struct State {
     known_repos: KnownRepos,
 }
 
-impl Drop for State {
+impl Drop for HubState {
     fn drop(&mut self) {
         self.downloads.stop_all();
     }
@@ -49,7 +49,7 @@ impl Drop for State {
 
 /// A handle for background tasks, so that dropping the engine releases the data folder.
 #[derive(Clone)]
-pub(crate) struct WeakHub(Weak<State>);
+pub(crate) struct WeakHub(Weak<HubState>);
 
 impl WeakHub {
     /// `None` once the engine is gone.
@@ -66,7 +66,7 @@ impl Hub {
         keychain: &Keychain,
         models: &Models,
     ) -> Self {
-        Self(Arc::new(State {
+        Self(Arc::new(HubState {
             base: base.clone(),
             local: local.clone(),
             app_settings: app_settings.clone(),

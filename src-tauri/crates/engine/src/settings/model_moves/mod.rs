@@ -26,9 +26,9 @@ use crate::settings::models::Models;
 
 /// Moves and deletes the files of models. Clones share one state.
 #[derive(Clone)]
-pub(crate) struct ModelMoves(Arc<State>);
+pub(crate) struct ModelMoves(Arc<ModelMovesState>);
 
-struct State {
+struct ModelMovesState {
     base: Base,
     local: LocalHost,
     app_settings: AppSettings,
@@ -39,7 +39,7 @@ struct State {
     moves: MoveJobs,
 }
 
-impl Drop for State {
+impl Drop for ModelMovesState {
     fn drop(&mut self) {
         self.moves.stop_all();
     }
@@ -47,7 +47,7 @@ impl Drop for State {
 
 /// A handle for background tasks, so that dropping the engine releases the data folder.
 #[derive(Clone)]
-pub(crate) struct WeakModelMoves(Weak<State>);
+pub(crate) struct WeakModelMoves(Weak<ModelMovesState>);
 
 impl WeakModelMoves {
     /// `None` once the engine is gone.
@@ -66,7 +66,7 @@ impl ModelMoves {
         model_lookup: &ModelLookup,
         models: &Models,
     ) -> Self {
-        Self(Arc::new(State {
+        Self(Arc::new(ModelMovesState {
             base: base.clone(),
             local: local.clone(),
             app_settings: app_settings.clone(),

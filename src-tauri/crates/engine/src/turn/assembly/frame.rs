@@ -74,26 +74,7 @@ pub(crate) fn build(
     builder.depth_prompt();
     builder.speaker_texts();
     builder.notes();
-    let mut stop: Vec<String> = composed
-        .stop
-        .iter()
-        .map(|text| builder.expand_now(text))
-        .collect();
-    let own = domain::sampling::texts(&turn.inputs.values.stop_strings);
-    stop.extend(
-        own.map(|text| builder.expand_now(&text))
-            .filter(|text| !text.trim().is_empty()),
-    );
-    let others = turn
-        .inputs
-        .snapshot
-        .group
-        .stops(&turn.inputs.snapshot.persona.name);
-    stop.extend(
-        others
-            .into_iter()
-            .filter(|text| !composed.stop.contains(text)),
-    );
+    let stop = stop_texts(&mut builder, &composed.stop);
     // A task is no reply, and a program that uses the local API begins its replies itself.
     let begins = turn.task.is_none() && turn.inputs.client.is_none();
     let reply_start = if begins {
@@ -110,20 +91,9 @@ pub(crate) fn build(
     let snapshot = &turn.inputs.snapshot;
     let labelled = |message| snapshot.group.labelled(message, &snapshot.persona.name);
     built.frame.history = turn.inputs.history.iter().map(labelled).collect();
-    // A block that was sent for one turn only is found again for another version of its reply.
-    let placed = built
-        .frame
-        .placed
-        .iter()
-        .chain(&turn.lore.placed)
-        .map(|placed| &placed.candidate);
-    let private = turn
-        .memory
-        .context
-        .iter()
-        .chain(placed)
-        .any(|block| turn.is_private(&block.source));
-    if private && let Some(input) = built.frame.history.last_mut() {
+    if has_private_blocks(turn, &built.frame)
+        && let Some(input) = built.frame.history.last_mut()
+    {
         input.context = None;
     }
     for message in &mut built.frame.history {
@@ -174,6 +144,40 @@ pub(crate) fn build(
         built.notices.extend_from_slice(&task.notices);
     }
     Ok(built)
+}
+
+/// Texts that end the reply: those of the template and of the settings, and the names of all others
+/// in a group scene.
+fn stop_texts(builder: &mut Builder<'_>, of_template: &[String]) -> Vec<String> {
+    let turn = builder.turn;
+    let inputs = &turn.inputs;
+    let mut stop: Vec<String> = of_template
+        .iter()
+        .map(|text| builder.expand_now(text))
+        .collect();
+    let own = domain::sampling::texts(&inputs.values.stop_strings);
+    stop.extend(
+        own.map(|text| builder.expand_now(&text))
+            .filter(|text| !text.trim().is_empty()),
+    );
+    let others = inputs.snapshot.group.stops(&inputs.snapshot.persona.name);
+    stop.extend(
+        others
+            .into_iter()
+            .filter(|text| !of_template.contains(text)),
+    );
+    stop
+}
+
+/// Whether a block was sent for one turn only. Another version of the reply finds it again.
+fn has_private_blocks(turn: &ActivatedTurn, frame: &Frame) -> bool {
+    let placed = frame.placed.iter().chain(&turn.lore.placed);
+    let blocks = placed.map(|placed| &placed.candidate);
+    turn.memory
+        .context
+        .iter()
+        .chain(blocks)
+        .any(|block| turn.is_private(&block.source))
 }
 
 /// Expands a utility template for a turn. The result has sections and notices, but no frame.

@@ -65,7 +65,11 @@ pub(crate) fn obey_edit(
         MemoryCommand::Remember(_) => !stands || !obeyed.contains(wish),
         MemoryCommand::Forget(_) => !obeyed.contains(wish),
     };
-    execute(store, said, memory_commands(said.text).into_iter().filter(new))
+    execute(
+        store,
+        said,
+        memory_commands(said.text).into_iter().filter(new),
+    )
 }
 
 fn execute(

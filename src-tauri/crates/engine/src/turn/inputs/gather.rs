@@ -137,15 +137,7 @@ impl Inputs {
             .prompts
             .of_turn(mode, &values.sampler_preset)
             .await?;
-        if let Some(reply) = reply_to.replaced() {
-            // Another version begins where the shown one began.
-            let shown = self
-                .library()
-                .snapshots
-                .changes_of_shown(&snapshot.chat, reply)
-                .await?;
-            shown.take_back(&mut snapshot.variables);
-        }
+        self.take_back_shown(&mut snapshot, &reply_to).await?;
         let company = ChatParticipants {
             character: known.character(&snapshot.chat),
             chat: id,
@@ -189,23 +181,10 @@ impl Inputs {
         if let ReplyTo::Draft(text) = reply_to {
             // The draft is empty once its text is sent.
             snapshot.chat.draft.clear();
-            let id = MessageId(Uuid::nil());
-            let name = snapshot.persona.name.clone();
-            history.push(HistoryMessage::new(
-                id,
-                Role::User,
-                name,
-                text,
-                self.base().now(),
-            ));
-            pictures.insert(
-                id,
-                options
-                    .pictures
-                    .iter()
-                    .map(convert::stored_picture)
-                    .collect(),
-            );
+            let draft = self.draft_message(&snapshot, text);
+            let of_draft = options.pictures.iter().map(convert::stored_picture);
+            pictures.insert(draft.id, of_draft.collect());
+            history.push(draft);
         }
         let tokens = self
             .library()
@@ -264,6 +243,34 @@ impl Inputs {
         inputs.notices.extend(unknown);
         inputs.bound = bound.await?;
         Ok((inputs, (standing, documents)))
+    }
+
+    /// Another version of a reply begins where the shown one began: its changes to variables do not
+    /// apply.
+    async fn take_back_shown(
+        &self,
+        snapshot: &mut ChatSnapshot,
+        reply_to: &ReplyTo,
+    ) -> ApiResult<()> {
+        let Some(reply) = reply_to.replaced() else {
+            return Ok(());
+        };
+        let snapshots = &self.library().snapshots;
+        let shown = snapshots.changes_of_shown(&snapshot.chat, reply).await?;
+        shown.take_back(&mut snapshot.variables);
+        Ok(())
+    }
+
+    /// A message that is not stored, for a preview.
+    fn draft_message(&self, snapshot: &ChatSnapshot, text: String) -> HistoryMessage {
+        let name = snapshot.persona.name.clone();
+        HistoryMessage::new(
+            MessageId(Uuid::nil()),
+            Role::User,
+            name,
+            text,
+            self.base().now(),
+        )
     }
 
     /// Reads the messages from the anchor on that may fit into `limit` tokens. The read is queued

@@ -29,7 +29,7 @@ use crate::turn::inputs::turn_inputs::TurnInputs;
 use crate::turn::lore::counts::LoreTokenCounter;
 use crate::turn::lore::lines::{self, LoreLine};
 use crate::turn::lore::macros::EntryMacros;
-use crate::turn::lore::reasons::{occasion, place, shown, why};
+use crate::turn::lore::reasons::{place, script_context, shown, why};
 use crate::turn::lore::similarity::NearEntry;
 use crate::turn::lore::{LoreActivation, left_out};
 
@@ -268,7 +268,7 @@ fn activate(
     for mut entry in outcome.activated {
         let in_head = scene.in_head(&entry);
         let (run, variables) = if in_head { &mut of_head } else { &mut of_now };
-        let rewritten = run.apply(&entry.content, occasion(&entry.place), variables);
+        let rewritten = run.apply(&entry.content, script_context(&entry.place), variables);
         // Text that scripts insert may depend on the time as well.
         lore.volatile |= in_head && !rewritten.scripts.is_empty();
         entry.content = rewritten.text;

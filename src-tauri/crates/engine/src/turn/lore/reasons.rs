@@ -12,8 +12,8 @@ use crate::api;
 use crate::turn::assembly::notes;
 use crate::turn::inputs::turn_inputs::TurnInputs;
 
-/// The occasion for scripts on an entry. Only an entry at a depth has a depth.
-pub(super) fn occasion(place: &lore::EntryPosition) -> ScriptContext {
+/// The script_context for scripts on an entry. Only an entry at a depth has a depth.
+pub(super) fn script_context(place: &lore::EntryPosition) -> ScriptContext {
     let depth = match place {
         lore::EntryPosition::Depth(depth) => u32::try_from(*depth).ok(),
         _ => None,

@@ -13,8 +13,7 @@ use crate::library::groups::scene::NextSpeaker;
 use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::Generation;
 use crate::turn::replies::generate::ReplyJob;
-use crate::turn::replies::target::Target;
-use crate::turn::sending::send::new_ids;
+use crate::turn::replies::target::{Target, new_ids};
 
 /// The speakers that wait, and the place of the present one among all.
 #[derive(Default)]

@@ -4,12 +4,18 @@
 use domain::chat::{Chat, Message, MessageSource, Speaker, Swipe, SwipeState};
 use domain::{MessageId, SwipeId, Timestamp, ToolCall, ToolRound};
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
+use uuid::Uuid;
 
 use crate::api;
 use crate::base::records::convert::{self, Speakers};
 use crate::library::groups::members::hears_itself;
 use crate::library::groups::scene::NextSpeaker;
 use crate::library::snapshots::macro_variables;
+
+/// Ids of a new message and of its first version.
+pub(crate) fn new_ids() -> (MessageId, SwipeId) {
+    (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()))
+}
 
 /// Destination of a reply. Rows are created with the first text, so a reply that never started
 /// leaves no trace.

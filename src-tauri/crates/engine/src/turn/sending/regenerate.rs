@@ -8,9 +8,8 @@ use crate::turn::assembly::hint;
 use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::generate::ReplyJob;
 use crate::turn::replies::speaker_queue::SpeakerQueue;
-use crate::turn::replies::target::Target;
+use crate::turn::replies::target::{Target, new_ids};
 use crate::turn::sending::Sending;
-use crate::turn::sending::send::new_ids;
 
 impl Sending {
     /// Adds a swipe to the last reply. If the user spoke last, generates the missing reply.

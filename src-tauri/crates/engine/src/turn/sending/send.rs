@@ -25,7 +25,7 @@ use crate::turn::commands::tell::CommandMessage;
 use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::generate::ReplyJob;
 use crate::turn::replies::speaker_queue::SpeakerQueue;
-use crate::turn::replies::target::Target;
+use crate::turn::replies::target::{Target, new_ids};
 use crate::turn::sending::Sending;
 
 /// Maximum length of a message, in bytes. A longer text is a file pasted by mistake, and no model
@@ -379,10 +379,6 @@ impl Sending {
         });
         started
     }
-}
-
-pub(crate) fn new_ids() -> (MessageId, SwipeId) {
-    (MessageId(Uuid::now_v7()), SwipeId(Uuid::now_v7()))
 }
 
 /// Removes a sent text from the composer. Another text stays: it was typed in another window, or

@@ -10,9 +10,8 @@ use crate::base::records::retraction;
 use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::replies::generate::ReplyJob;
 use crate::turn::replies::speaker_queue::SpeakerQueue;
-use crate::turn::replies::target::Target;
+use crate::turn::replies::target::{Target, new_ids};
 use crate::turn::sending::Sending;
-use crate::turn::sending::send::new_ids;
 
 impl Sending {
     /// The tokens of a message's selected swipe. Empty if they were not recorded.

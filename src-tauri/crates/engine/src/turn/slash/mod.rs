@@ -25,10 +25,10 @@ use crate::turn::sending::Sending;
 
 /// Runs slash commands and quick replies. Clones share one state.
 #[derive(Clone)]
-pub(crate) struct Slash(Arc<State>);
+pub(crate) struct Slash(Arc<SlashState>);
 
 /// The rooms that this one uses.
-struct State {
+struct SlashState {
     recall: RecallService,
     commands: Commands,
     edits: Edits,
@@ -39,7 +39,7 @@ struct State {
 
 /// A handle for the hook that runs automatic quick replies, which does not keep the engine open.
 #[derive(Clone)]
-pub(super) struct WeakSlash(Weak<State>);
+pub(super) struct WeakSlash(Weak<SlashState>);
 
 impl WeakSlash {
     pub(super) fn upgrade(&self) -> Option<Slash> {
@@ -56,7 +56,7 @@ impl Slash {
         previews: &Previews,
         sending: &Sending,
     ) -> Self {
-        Self(Arc::new(State {
+        Self(Arc::new(SlashState {
             recall: recall.clone(),
             commands: commands.clone(),
             edits: edits.clone(),
