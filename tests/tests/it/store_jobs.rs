@@ -12,7 +12,7 @@ use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
 /// Maximum number of transactions from the user's message to the end of the reply. There were 79
 /// before a turn began with one snapshot.
-const MAX_JOBS: usize = 29;
+const MAX_JOBS: usize = 26;
 
 /// Work in the background that any change may start.
 const BACKGROUND: &str = "stale_caches.rs";

@@ -547,8 +547,8 @@ export type AddedToolServers = {
 };
 
 /**
- *  An error that the UI can tell apart. A variant exists only if the UI acts on it. `message` says what happened and
- *  why, `hint` says what to do.
+ *  An error that the UI can tell apart. A variant exists only if the UI acts on it. `message` says
+ *  what happened and why, `hint` says what to do.
  */
 export type ApiError = 
 /**  The mandatory blocks do not fit into the model's context. All numbers are tokens. */
@@ -621,7 +621,10 @@ export type AssemblyTimings = {
 	activateMs: number | null,
 	countMs: number | null,
 	planMs: number | null,
-	/**  From the store to the final text: the stages, and what is between them (regex scripts, the frame). */
+	/**
+	 *  From the store to the final text: the stages, and what is between them (regex scripts, the
+	 *  frame).
+	 */
 	totalMs?: number | null,
 	/**  Segments that a tokenizer had to count; the others were counted before. */
 	counted?: number,
@@ -660,7 +663,10 @@ export type Backup = {
 	taken: string,
 	/**  Size of the copy of the database. */
 	bytes: number,
-	/**  Number of pictures and files that belong to it; `null` in backups of earlier versions, which have none. */
+	/**
+	 *  Number of pictures and files that belong to it; `null` in backups of earlier versions, which
+	 *  have none.
+	 */
 	pictures: number | null,
 	kind: BackupKind,
 	/**  It is in the second location, alone or as well. */
@@ -830,8 +836,8 @@ export type CharacterFields = {
 	groupOnlyGreetings: string[],
 	depthPrompt: DepthPrompt,
 	/**
-	 *  How readily the character speaks in a group: 0 never without being asked, 1 always. Absent if the card does not
-	 *  say.
+	 *  How readily the character speaks in a group: 0 never without being asked, 1 always. Absent
+	 *  if the card does not say.
 	 */
 	talkativeness: number | null,
 };
@@ -872,11 +878,14 @@ export type Chat = {
 	group?: Group | null,
 	persona: Persona,
 	/**
-	 *  The user's name in the app that the chat was imported from, while no persona is chosen. `persona_from_chat`
-	 *  makes it one.
+	 *  The user's name in the app that the chat was imported from, while no persona is chosen.
+	 *  `persona_from_chat` makes it one.
 	 */
 	nameKept?: string | null,
-	/**  Whether to ask who plays the user: no persona has that name, and the user has not decided to keep it. */
+	/**
+	 *  Whether to ask who plays the user: no persona has that name, and the user has not decided to
+	 *  keep it.
+	 */
 	asksName?: boolean,
 	/**  The text in the composer. */
 	draft: string,
@@ -1008,7 +1017,10 @@ export type CommandHelp = {
 
 /**  The result of a text from the composer. */
 export type CommandOutcome = 
-/**  A reply starts: to a message that was sent, or as a new swipe, or as the continuation of a reply. */
+/**
+ *  A reply starts: to a message that was sent, or as a new swipe, or as the continuation of a
+ *  reply.
+ */
 { kind: "started"; started: Started } | 
 /**  The model writes a draft of the user's next message. */
 { kind: "drafting" } | 
@@ -1100,8 +1112,8 @@ export type Counted = {
 	/**  Tokens held back as a safety margin for wrong counts. */
 	margin: number,
 	/**
-	 *  Mean error of the last twenty prompts, as a share of what the endpoint reported; `null` if it has reported
-	 *  nothing.
+	 *  Mean error of the last twenty prompts, as a share of what the endpoint reported; `null` if
+	 *  it has reported nothing.
 	 */
 	meanError: number | null,
 };
@@ -1115,7 +1127,10 @@ export type CountedWith =
 /**  An estimate from the length of the text, because the model's tokenizer is not known. */
 "estimate";
 
-/**  A warning that every screen shows until its cause is over or the user dismisses it, also after a restart. */
+/**
+ *  A warning that every screen shows until its cause is over or the user dismisses it, also after a
+ *  restart.
+ */
 export type DataWarning = {
 	kind: DataWarningKind,
 	/**  Number of lost changes or pictures; 0 if it is unknown. */
@@ -1198,8 +1213,8 @@ export type DocumentOwner = { of: "chat"; id: string } |
 /**  All chats of the character. */
 { of: "character"; id: string } | 
 /**
- *  All chats in which the lorebook applies. A lorebook in a card has the id of its character and is the same as
- *  `character`.
+ *  All chats in which the lorebook applies. A lorebook in a card has the id of its character
+ *  and is the same as `character`.
  */
 { of: "lorebook"; id: string };
 
@@ -1343,12 +1358,15 @@ export type Endpoint = {
 	/**  The key is kept only until the app ends, because this machine has no keychain. */
 	keyIsForSession: boolean,
 	default: boolean,
-	/**  The model that answers by default, if the endpoint is the default. It may differ from `model`. */
+	/**
+	 *  The model that answers by default, if the endpoint is the default. It may differ from
+	 *  `model`.
+	 */
 	defaultModel: string | null,
 	countedWith: CountedWith,
 	/**
-	 *  Mean error of the last twenty counts, as a share of what the endpoint reported; `null` if it has reported
-	 *  nothing.
+	 *  Mean error of the last twenty counts, as a share of what the endpoint reported; `null` if it
+	 *  has reported nothing.
 	 */
 	meanError: number | null,
 	/**  The restrictions that were found since it was last saved. */
@@ -1422,11 +1440,14 @@ export type EntryMeaning = {
 	ready: boolean,
 };
 
-/**  An event of the engine, sent to all listeners. An event of a chat names the chat, so that no other chat shows it. */
+/**
+ *  An event of the engine, sent to all listeners. An event of a chat names the chat, so that no
+ *  other chat shows it.
+ */
 export type Event = 
 /**
- *  A reply has begun. `message` has its new, empty swipe selected; `sent` is the message right before it, if that
- *  is new. `turn` is set if several characters answer one message.
+ *  A reply has begun. `message` has its new, empty swipe selected; `sent` is the message right
+ *  before it, if that is new. `turn` is set if several characters answer one message.
  */
 { event: "started"; chat: string; sent: Message | null; message: Message; turn?: ReplyTurn | null } | 
 /**  Another reply uses the model; this one waits. */
@@ -1440,8 +1461,8 @@ export type Event =
 /**  A piece of the model's reasoning; `seq` is shared with `token`. */
 { event: "thought"; chat: string; message: string; swipe: string; seq: number; text: string } | 
 /**
- *  The text of this reply so far was reasoning, which ends here. If the reply continues an older text, that text
- *  stays. `text` is the reasoning; `seq` is shared with `token`.
+ *  The text of this reply so far was reasoning, which ends here. If the reply continues an
+ *  older text, that text stays. `text` is the reasoning; `seq` is shared with `token`.
  */
 { event: "thoughtsClosed"; chat: string; message: string; swipe: string; seq: number; text: string } | 
 /**  The request failed before its first token and is sent again. */
@@ -1455,9 +1476,9 @@ export type Event =
 /**  The question has been answered, or the reply was stopped. */
 { event: "toolAnswered"; chat: string; request: string } | 
 /**
- *  The reply has ended, complete or not, and is stored as in `message`. A failed reply without text leaves no
- *  message. `anchor` is the first message in the window; `null` if all are. `following` replies of other characters
- *  start now, one after the other.
+ *  The reply has ended, complete or not, and is stored as in `message`. A failed reply without
+ *  text leaves no message. `anchor` is the first message in the window; `null` if all are.
+ *  `following` replies of other characters start now, one after the other.
  */
 { event: "ended"; chat: string; message: Message | null; anchor: string | null; reason: EndReason; following?: number } | 
 /**  A draft of the user's next message has begun. */
@@ -1468,7 +1489,10 @@ export type Event =
 { event: "drafted"; chat: string; text: string; figures: Figures; reason: EndReason } | 
 /**  The user's message asked to remember something, and it was stored. */
 { event: "remembered"; chat: string; memory: Memory } | 
-/**  The user's message asked to forget something, and it was forgotten; `restore_memory` undoes it. */
+/**
+ *  The user's message asked to forget something, and it was forgotten; `restore_memory` undoes
+ *  it.
+ */
 { event: "forgot"; chat: string; memory: Memory } | 
 /**  A program with a camera has reported what the user does. */
 { event: "vision"; chat: string; status: VisionStatus } | 
@@ -1482,11 +1506,17 @@ export type Event =
 { event: "imported"; report: ImportReport } | 
 /**  A folder of another app is being imported. */
 { event: "importing"; progress: ImportProgress } | 
-/**  The import of a folder has ended, completely or not, as the report says; without a report it failed. */
+/**
+ *  The import of a folder has ended, completely or not, as the report says; without a report it
+ *  failed.
+ */
 { event: "importEnded"; report: ImportReport | null } | 
 /**  Progress or a new state of a download. */
 { event: "downloading"; download: Download } | 
-/**  A download has ended. `model` is the id of the model in the library; `null` if the user cancelled. */
+/**
+ *  A download has ended. `model` is the id of the model in the library; `null` if the user
+ *  cancelled.
+ */
 { event: "downloadEnded"; id: string; name: string; model: string | null; makesDefault: boolean } | 
 /**  Progress or a new state of the move of a model. */
 { event: "modelMoving"; moving: ModelMove } | 
@@ -1537,7 +1567,10 @@ export type FitReport = {
 	/**  Compute buffers, by a rule of thumb. */
 	working: number | null,
 	needed: number | null,
-	/**  Memory that is available now, with that of discrete graphics devices; `null` if the system does not say. */
+	/**
+	 *  Memory that is available now, with that of discrete graphics devices; `null` if the system
+	 *  does not say.
+	 */
 	available: number | null,
 	/**  The part that graphics devices would compute; `null` without one. */
 	graphics: GraphicsFit | null,
@@ -1637,7 +1670,10 @@ export type GroupOptions = {
 	order: TurnOrder,
 	/**  A character may answer its own message. */
 	selfResponses: boolean,
-	/**  In natural order, all characters that the user names and others by chance answer one message. */
+	/**
+	 *  In natural order, all characters that the user names and others by chance answer one
+	 *  message.
+	 */
 	severalReplies: boolean,
 	/**  Seconds between two replies while the characters talk by themselves, 0 to 3,600. */
 	autoDelay: number,
@@ -1673,8 +1709,8 @@ export type HealthFact = {
 };
 
 /**
- *  Answers for programs that watch the app. None of them makes the app unhealthy by itself: a model is loaded only when
- *  it is needed.
+ *  Answers for programs that watch the app. None of them makes the app unhealthy by itself: a model
+ *  is loaded only when it is needed.
  */
 export type HealthFacts = {
 	/**  A test write has just succeeded. */
@@ -1777,7 +1813,10 @@ export type ImportReport = {
 	refused: Refused[],
 	/**  The user cancelled it: files that are not in the report were not read. */
 	cancelled?: boolean,
-	/**  Presets that were in use in the other app and are not used here, because the user has chosen others. */
+	/**
+	 *  Presets that were in use in the other app and are not used here, because the user has chosen
+	 *  others.
+	 */
 	choices?: PresetChoice[],
 };
 
@@ -1789,8 +1828,8 @@ export type ImportStage =
 /**  Something that was imported. */
 export type Imported = {
 	/**
-	 *  `character`, `chat`, `lorebook`, `persona`, `model`, `template`, `chatFormat`, `regexScript`, `samplerPreset`,
-	 *  `quickReplies`, `faces` or `backgrounds`.
+	 *  `character`, `chat`, `lorebook`, `persona`, `model`, `template`, `chatFormat`,
+	 *  `regexScript`, `samplerPreset`, `quickReplies`, `faces` or `backgrounds`.
 	 */
 	kind: string,
 	id: string,
@@ -1929,7 +1968,10 @@ export type LoadNote =
 export type LoadReason = 
 /**  The graphics driver ended the worker. `detail` is technical and may be empty. */
 { kind: "crashed"; detail: string } | 
-/**  The graphics driver failed when the devices were listed. `detail` is technical and may be empty. */
+/**
+ *  The graphics driver failed when the devices were listed. `detail` is technical and may be
+ *  empty.
+ */
 { kind: "driverFailed"; detail: string } | { kind: "driverSilent"; seconds: number } | 
 /**  There is no graphics device that the worker can use, or none with this name. */
 { kind: "noDevice"; device: string | null } | { kind: "outOfMemory" } | 
@@ -1939,7 +1981,10 @@ export type LoadReason =
 /**  The local API as it is now. */
 export type LocalApi = {
 	settings: LocalApiSettings,
-	/**  Address of the server, such as `http://127.0.0.1:8000`; `null` while the API is off or the server failed. */
+	/**
+	 *  Address of the server, such as `http://127.0.0.1:8000`; `null` while the API is off or the
+	 *  server failed.
+	 */
 	address: string | null,
 	/**  The server was started with its own port, which the settings do not change. */
 	fixedPort: boolean,
@@ -1965,7 +2010,7 @@ export type LocalApiSettings = {
 
 /**  An entry of a card's lorebook, for display. */
 export type LoreEntry = {
-	/**  As in [`super::Origin::Lore`]. */
+	/**  As in [`crate::api::Origin::Lore`]. */
 	id: string,
 	/**  May be empty. */
 	title: string,
@@ -2042,9 +2087,15 @@ export type LorebookBinding =
 /**  In every chat. */
 { scope: "global" } | { scope: "character"; id: string } | { scope: "chat"; id: string } | { scope: "persona"; id: string };
 
-/**  An entry of a lorebook with every field that is used here. All other fields are kept as they are. */
+/**
+ *  An entry of a lorebook with every field that is used here. All other fields are kept as they
+ *  are.
+ */
 export type LorebookEntry = {
-	/**  As in [`super::Origin::Lore`]; if several have the same name, a number is appended. Empty for a new entry. */
+	/**
+	 *  As in [`crate::api::Origin::Lore`]; if several have the same name, a number is appended. Empty
+	 *  for a new entry.
+	 */
 	id: string,
 	/**  May be empty. */
 	title: string,
@@ -2098,7 +2149,10 @@ export type LorebookEntry = {
 	cooldown: number | null,
 	delay: number | null,
 	characterFilter: LoreFilter | null,
-	/**  Kinds of turns: `normal`, `continue`, `impersonate`, `swipe`, `regenerate`, `quiet`. Empty means all. */
+	/**
+	 *  Kinds of turns: `normal`, `continue`, `impersonate`, `swipe`, `regenerate`, `quiet`. Empty
+	 *  means all.
+	 */
 	triggers: string[],
 };
 
@@ -2164,7 +2218,10 @@ export type MemberState = {
 /**  One memory. */
 export type Memory = {
 	id: string,
-	/**  note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion, open_thread. */
+	/**
+	 *  note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion,
+	 *  open_thread.
+	 */
 	type: string,
 	text: string,
 	/**  1 to 10. */
@@ -2183,8 +2240,8 @@ export type Memory = {
 	/**  Ids of the messages it was made from, and of those that say the same. */
 	sources: string[],
 	/**
-	 *  The ids in `sources` that only say the same. They come from memories that were merged into it, and it does not
-	 *  depend on them.
+	 *  The ids in `sources` that only say the same. They come from memories that were merged into
+	 *  it, and it does not depend on them.
 	 */
 	echoes: string[],
 	/**  Set if it is kept but no longer used. */
@@ -2228,7 +2285,10 @@ export type MemoryImport = {
 	added: number,
 	/**  They existed already. */
 	known: number,
-	/**  The beginnings of memories whose lorebook was not found. They apply to the character instead. */
+	/**
+	 *  The beginnings of memories whose lorebook was not found. They apply to the character
+	 *  instead.
+	 */
 	worldless: string[],
 	/**  The beginnings of refused memories, each with the reason. */
 	refused: string[],
@@ -2271,7 +2331,10 @@ export type Message = {
 	role: Role,
 	/**  The speaker's name, as shown. */
 	name: string,
-	/**  The character who says it, if it is not the chat's own; empty for one that was deleted, and for the narrator. */
+	/**
+	 *  The character who says it, if it is not the chat's own; empty for one that was deleted, and
+	 *  for the narrator.
+	 */
 	speaker?: string | null,
 	swipes: Swipe[],
 	selected: number,
@@ -2281,7 +2344,10 @@ export type Message = {
 	pinned: boolean,
 	/**  The user hides it from the model; it is shown folded. */
 	hidden?: boolean,
-	/**  A reply that can be written anew while it is the last message of the chat. A greeting of the card cannot. */
+	/**
+	 *  A reply that can be written anew while it is the last message of the chat. A greeting of the
+	 *  card cannot.
+	 */
 	canRegenerate: boolean,
 	/**  The pictures of the message, in order. */
 	pictures: Picture[],
@@ -2512,8 +2578,8 @@ export type Persona = {
 	picture: string | null,
 	place: PersonaPlace,
 	/**
-	 *  The characters whose new chats begin with this persona, sorted by name. `bind_persona` sets them; saving leaves
-	 *  them as they are.
+	 *  The characters whose new chats begin with this persona, sorted by name. `bind_persona` sets
+	 *  them; saving leaves them as they are.
 	 */
 	characters: string[],
 };
@@ -2607,8 +2673,8 @@ export type PromptBlock = {
 	/**  Its own text without the wording that the prompt adds; `null` if `text` is the same. */
 	ownText?: string | null,
 	/**
-	 *  Its text at the source, before variables, macros and scripts; `null` if it is the same, and in prompts of older
-	 *  versions.
+	 *  Its text at the source, before variables, macros and scripts; `null` if it is the same, and
+	 *  in prompts of older versions.
 	 */
 	sourceText?: string | null,
 	/**  In a group chat, the character that alone knows it; `null` if everybody does. */
@@ -2631,7 +2697,10 @@ export type PromptMessage = {
 	text: string,
 };
 
-/**  The prompt that would be sent, or was sent: text, blocks, cost. The manifest of a turn is stored in this form. */
+/**
+ *  The prompt that would be sent, or was sent: text, blocks, cost. The manifest of a turn is stored
+ *  in this form.
+ */
 export type PromptReport = {
 	text: string,
 	segments: PromptSegment[],
@@ -2707,11 +2776,14 @@ export type PromptTokens = {
 	reserve: number,
 	byZone: ZoneTokens,
 	/**
-	 *  The prompt begins with this many tokens of the prompt of the turn before. A model with that turn in its cache
-	 *  does not read them again.
+	 *  The prompt begins with this many tokens of the prompt of the turn before. A model with that
+	 *  turn in its cache does not read them again.
 	 */
 	reusable: number,
-	/**  The counts that the model reported after reading the prompt; `null` for prompts that were not sent. */
+	/**
+	 *  The counts that the model reported after reading the prompt; `null` for prompts that were
+	 *  not sent.
+	 */
 	measured?: MeasuredPrompt | null,
 	/**  Whether the model's own tokenizer counted. */
 	exact: boolean,
@@ -2744,7 +2816,10 @@ export type QuickReplyForm = {
 
 /**  A quick reply in the editor. */
 export type QuickReplyRow = {
-	/**  Its place in the stored set, from 0; `None` for a new one. Fields that the editor does not show are kept. */
+	/**
+	 *  Its place in the stored set, from 0; `None` for a new one. Fields that the editor does not
+	 *  show are kept.
+	 */
 	from: number | null,
 	label: string,
 	/**  Tooltip of the button. */
@@ -2851,7 +2926,10 @@ export type Receipt = {
 	created: string,
 };
 
-/**  Something that was recalled: a memory, an earlier message, a passage of a document, or a lorebook entry. */
+/**
+ *  Something that was recalled: a memory, an earlier message, a passage of a document, or a
+ *  lorebook entry.
+ */
 export type Recollected = {
 	/**  The id of the memory, message, document or entry. */
 	id: string,
@@ -2910,8 +2988,8 @@ export type Refused = {
 };
 
 /**
- *  How another version of a reply should differ. The model reads it for this version alone; it is never part of the
- *  chat.
+ *  How another version of a reply should differ. The model reads it for this version alone; it is
+ *  never part of the chat.
  */
 export type RegenerateHint = { kind: "shorter" } | { kind: "longer" } | 
 /**  The same content with other words. */
@@ -3174,8 +3252,8 @@ export type SettingUnit = "none" | "tokens" | "messages" | "exchanges";
 export type SettingValue = boolean | number | string;
 
 /**
- *  Product settings, which are in the database. Settings that only the window needs are in the shell's store, and those
- *  of prompts and replies are in `LayeredSettings`.
+ *  Product settings, which are in the database. Settings that only the window needs are in the
+ *  shell's store, and those of prompts and replies are in `LayeredSettings`.
  */
 export type Settings = {
 	theme?: Theme,
@@ -3314,8 +3392,8 @@ export type Started = {
 	/**  The user's message, if one was sent; it is stored. */
 	sent: Message | null,
 	/**
-	 *  The reply's message with its new, empty swipe selected; `null` if the reply to a stored message could not
-	 *  start. `Event::Ended` says why.
+	 *  The reply's message with its new, empty swipe selected; `null` if the reply to a stored
+	 *  message could not start. `Event::Ended` says why.
 	 */
 	reply: Message | null,
 };
@@ -3352,7 +3430,10 @@ export type StoryNode = {
 	/**  A chat that contains the message; the asked one, if it does. */
 	chat: string,
 	message: string,
-	/**  Number of the message in its chat, from 1; 0 for a start at which the chats have nothing in common. */
+	/**
+	 *  Number of the message in its chat, from 1; 0 for a start at which the chats have nothing in
+	 *  common.
+	 */
 	number: number,
 	/**  The beginning of the message. */
 	text: string,
@@ -3365,7 +3446,10 @@ export type StoryNode = {
 	isCurrent: boolean,
 };
 
-/**  The chats of one origin as a tree. A node follows its parent in the list, and precedes its own branches. */
+/**
+ *  The chats of one origin as a tree. A node follows its parent in the list, and precedes its own
+ *  branches.
+ */
 export type StoryTree = {
 	nodes: StoryNode[],
 	/**  Number of chats. */
@@ -3379,7 +3463,10 @@ export type SuggestedModel = {
 	repo: string,
 	/**  Number of weights, in billions. */
 	billions: number | null,
-	/**  Those of them that compute each token, in billions; `null` unless the model is a mixture of experts. */
+	/**
+	 *  Those of them that compute each token, in billions; `null` unless the model is a mixture of
+	 *  experts.
+	 */
 	activeBillions: number | null,
 	licence: string,
 	licenceUrl: string,
@@ -3395,7 +3482,10 @@ export type SuggestedModel = {
 	/**  Estimated size of the download. The hub states the true one. */
 	bytes: number | null,
 	fits: Fits,
-	/**  Estimated tokens per second without a graphics card; `null` if one holds the model, which is faster. */
+	/**
+	 *  Estimated tokens per second without a graphics card; `null` if one holds the model, which is
+	 *  faster.
+	 */
 	tokensPerSecond: number | null,
 	/**  The one that writes best and still answers quickly on this machine. */
 	best: boolean,
@@ -3796,7 +3886,10 @@ export type WhatIf = {
 	ask?: Ask | null,
 	/**  Pictures that would be sent with the message. */
 	pictures?: Picture[],
-	/**  Another version of the last reply instead of the next turn. It has no effect if there is a text. */
+	/**
+	 *  Another version of the last reply instead of the next turn. It has no effect if there is a
+	 *  text.
+	 */
 	regenerate?: boolean,
 };
 
