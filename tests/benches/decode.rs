@@ -63,7 +63,7 @@ async fn compare(model: &Path) {
     for (load, busy) in [("idle", 0), ("next to one busy process", 1)] {
         let _load: Vec<Child> = (0..busy).map(|_| busy_process()).collect();
         println!("{load}");
-        let mut pairs = Vec::new();
+        let mut measured = Vec::new();
         for round in 1..=pairs() {
             let round_of_load = busy * 1_000 + round;
             let pair = if round % 2 == 0 {
@@ -78,9 +78,9 @@ async fn compare(model: &Path) {
                 "pair {round:>2}: decode {a:>6.1} against {b:>6.1} = {:.2}",
                 a / b
             );
-            pairs.push(pair);
+            measured.push(pair);
         }
-        summary(&pairs);
+        summary(&measured);
     }
     host.shutdown().await;
 }
