@@ -19,6 +19,7 @@ mod consolidation;
 mod contents;
 mod counting;
 mod data_warnings;
+mod doc_paths;
 mod document_files;
 mod document_owners;
 mod documents;

@@ -298,6 +298,8 @@ async fn replies_run_by_themselves_only_when_allowed() {
         { "label": "Open", "message": "/note Opened.", "executeOnStartup": true },
         { "label": "Loop", "message": "Again!", "executeOnAi": true },
         { "label": "Endless", "message": "/continue", "executeOnAi": true },
+        { "label": "Told", "message": "/narrate {{input}}", "executeOnUser": true },
+        { "label": "Called", "message": "/as name=\"Bob Lee\"", "executeOnUser": true },
     ]))
     .await;
     let ran = |transcript: Vec<String>| {

@@ -29,7 +29,7 @@ const PREFIXES: [&str; 15] = [
     "C",
 ];
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .unwrap()
@@ -37,7 +37,7 @@ fn root() -> PathBuf {
 }
 
 /// Returns the paths of all files in `folder` that git does not ignore, relative to the repository.
-fn files_in(folder: &str) -> Vec<String> {
+pub(crate) fn files_in(folder: &str) -> Vec<String> {
     let list = [
         "ls-files",
         "--cached",

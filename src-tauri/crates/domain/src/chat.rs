@@ -264,7 +264,8 @@ pub struct Chat {
     pub window: WindowState,
     /// Messages up to this position belong to earlier scenes, which prompts omit.
     pub scene_after: Option<i64>,
-    /// Macro variables of the chat, as JSON. The context crate defines the format.
+    /// Macro variables, the time of the head, greetings and lore timers, as JSON of the engine's
+    /// `StoredMacroState`.
     pub variables: String,
     pub created: Timestamp,
     pub updated: Timestamp,

@@ -84,7 +84,11 @@ impl QuickReply {
     /// reply. Otherwise each run could cause the next one.
     pub fn is_automatic(&self) -> bool {
         let marked = self.on_open || self.on_user_message || self.on_reply;
-        let quiet = |commands: &[&str]| commands.iter().all(|command| !starts_reply(command));
+        // The text in the composer may be empty when it runs.
+        let quiet = |commands: &[&str]| {
+            let filled = commands.iter().map(|command| fill(command, "").0);
+            !filled.into_iter().any(|command| starts_reply(&command))
+        };
         marked && matches!(self.action(), QuickReplyAction::Commands(commands) if quiet(&commands))
     }
 }
@@ -303,7 +307,10 @@ fn starts_reply(command: &str) -> bool {
     match info.command {
         SlashCommand::Continue | SlashCommand::Regenerate | SlashCommand::Impersonate => true,
         SlashCommand::Swipe | SlashCommand::Narrate => typed.arguments.is_empty(),
-        SlashCommand::As => slash::leading_word(typed.arguments).1.is_empty(),
+        SlashCommand::As => slash::named_argument(typed.arguments, "name")
+            .unwrap_or_else(|| slash::leading_word(typed.arguments))
+            .1
+            .is_empty(),
         _ => false,
     }
 }

@@ -129,9 +129,7 @@ impl FieldCursor<'_> {
                 }
             };
             value = match (&value, key.parse::<usize>()) {
-                (Value::List(items), Ok(argument_index)) => {
-                    items.get(argument_index).cloned().ok_or_else(wrong)?
-                }
+                (Value::List(items), Ok(index)) => items.get(index).cloned().ok_or_else(wrong)?,
                 _ => field(self.meter, &value, key)?,
             };
             rest = after;

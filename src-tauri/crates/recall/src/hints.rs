@@ -60,11 +60,11 @@ pub struct QueryHints {
 impl QueryHints {
     /// `user` and `character` are the names of the two speakers.
     pub fn of(text: &str, user: &[&str], character: &[&str]) -> Self {
-        let called_name = called_name(text);
-        let called_name: Vec<&str> = called_name.split_whitespace().collect();
+        let question_words = without_opening(text);
+        let question_words: Vec<&str> = question_words.split_whitespace().collect();
         let speaker = match (
-            names(&called_name, user, &FIRST),
-            names(&called_name, character, &SECOND),
+            names(&question_words, user, &FIRST),
+            names(&question_words, character, &SECOND),
         ) {
             (true, false) => Some(Role::User),
             (false, true) => Some(Role::Character),
@@ -72,8 +72,8 @@ impl QueryHints {
         };
         Self {
             speaker,
-            months: months(&called_name),
-            years: years(&called_name),
+            months: months(&question_words),
+            years: years(&question_words),
         }
     }
 
@@ -118,17 +118,19 @@ impl QueryHints {
 }
 
 /// The words of a question without its opening phrases.
-fn called_name(text: &str) -> String {
-    let called_name = words(text).collect::<Vec<_>>().join(" ");
-    ASKING.iter().fold(called_name, |called_name, phrase| {
-        called_name.replace(phrase, "")
-    })
+fn without_opening(text: &str) -> String {
+    let question_words = words(text).collect::<Vec<_>>().join(" ");
+    ASKING
+        .iter()
+        .fold(question_words, |question_words, phrase| {
+            question_words.replace(phrase, "")
+        })
 }
 
 /// Whether the question contains one of these names or pronouns.
-fn names(called_name: &[&str], names: &[&str], pronouns: &[&str]) -> bool {
+fn names(question_words: &[&str], names: &[&str], pronouns: &[&str]) -> bool {
     let names: HashSet<String> = names.iter().flat_map(|name| terms(name, &[])).collect();
-    called_name
+    question_words
         .iter()
         .any(|word| pronouns.contains(word) || names.contains(*word))
 }
@@ -148,11 +150,14 @@ pub fn leans_back(text: &str, user: &str, character: [&str; 2]) -> bool {
         0 => true,
         TELLING.. => false,
         _ => {
-            let called_name = called_name(text);
-            let called_name: Vec<&str> = called_name.split_whitespace().collect();
-            let of_the_two =
-                names(&called_name, &[user], &FIRST) || names(&called_name, &character, &SECOND);
-            !of_the_two || called_name.iter().any(|word| NAMED_BEFORE.contains(word))
+            let question_words = without_opening(text);
+            let question_words: Vec<&str> = question_words.split_whitespace().collect();
+            let of_the_two = names(&question_words, &[user], &FIRST)
+                || names(&question_words, &character, &SECOND);
+            !of_the_two
+                || question_words
+                    .iter()
+                    .any(|word| NAMED_BEFORE.contains(word))
         }
     }
 }
@@ -221,7 +226,7 @@ pub fn without_names(text: &str, user: &[&str], character: &[&str]) -> String {
     told.into_iter().map(|(_, word)| word).collect()
 }
 
-fn months(called_name: &[&str]) -> Vec<i8> {
+fn months(question_words: &[&str]) -> Vec<i8> {
     let month = |(place, word): (usize, &&str)| {
         let number = (1..)
             .zip(MONTHS)
@@ -229,16 +234,20 @@ fn months(called_name: &[&str]) -> Vec<i8> {
             .map(|(number, _)| number)?;
         let before = place
             .checked_sub(1)
-            .and_then(|before| called_name.get(before));
+            .and_then(|before| question_words.get(before));
         let sure = !matches!(*word, "march" | "may")
             || before.is_some_and(|word| BEFORE_MONTHS.contains(word));
         sure.then_some(number)
     };
-    called_name.iter().enumerate().filter_map(month).collect()
+    question_words
+        .iter()
+        .enumerate()
+        .filter_map(month)
+        .collect()
 }
 
-fn years(called_name: &[&str]) -> Vec<i16> {
-    let years = called_name
+fn years(question_words: &[&str]) -> Vec<i16> {
+    let years = question_words
         .iter()
         .filter(|word| word.len() == 4)
         .filter_map(|word| word.parse().ok());

@@ -67,7 +67,7 @@ impl RisuChat {
         let sent = self
             .messages
             .first()
-            .map(|read_message| read_message.shown().date.clone())
+            .map(|message| message.shown().date.clone())
             .unwrap_or_default();
         let opening = Some(named)
             .filter(|text| !text.trim().is_empty())
@@ -168,7 +168,7 @@ mod tests {
     fn shown(chat: &ChatFile) -> Vec<String> {
         chat.messages
             .iter()
-            .map(|read_message| format!("{:?}: {}", read_message.by, read_message.shown().text))
+            .map(|message| format!("{:?}: {}", message.by, message.shown().text))
             .collect()
     }
 

@@ -1,3 +1,5 @@
+//! The error of every operation.
+
 use provider::ProviderErrorKind;
 use serde::{Deserialize, Serialize};
 use specta::Type;

@@ -59,8 +59,8 @@ impl Loan {
 }
 
 impl Running {
-    /// Reserves the chat for a reply or an edit. Only the holder may change the chat's messages.
-    /// Work that [`ChatReservation::lend`] runs takes the chat from that reservation.
+    /// Reserves the chat for an edit. Only the holder may change the chat's messages. Work that
+    /// [`ChatReservation::lend`] runs takes the chat from that reservation.
     pub(crate) fn begin(&self, chat: ChatId) -> ApiResult<ChatReservation> {
         if let Ok(Some(loan)) = LENT.try_with(|loan| loan.take(chat).then(|| loan.clone())) {
             return Ok(ChatReservation {
@@ -70,6 +70,12 @@ impl Running {
                 loan: Some(loan),
             });
         }
+        self.begin_reply(chat)
+    }
+
+    /// Reserves the chat for a reply or a draft, which outlives the work that starts it. It is
+    /// therefore refused inside [`ChatReservation::lend`].
+    pub(crate) fn begin_reply(&self, chat: ChatId) -> ApiResult<ChatReservation> {
         let mut replies = self.lock();
         if replies.contains_key(&chat) {
             return Err(busy());
@@ -131,7 +137,8 @@ impl Running {
 }
 
 impl ChatReservation {
-    /// Runs `work`, which may reserve the same chat for edits. Nobody else can reserve it meanwhile.
+    /// Runs `work`, which may reserve the same chat for edits. Nobody else can reserve it
+    /// meanwhile.
     pub(crate) async fn lend<T>(&self, work: impl Future<Output = T>) -> T {
         let loan = Loan {
             chat: self.chat,
@@ -300,10 +307,15 @@ mod tests {
             drop(running.begin(chat).unwrap());
             let edit = running.begin(chat).unwrap();
             assert!(running.begin(chat).is_err(), "one edit at a time");
+            assert!(running.begin_reply(chat).is_err());
             tokio::spawn(async move { assert!(elsewhere.begin(chat).is_err()) })
                 .await
                 .unwrap();
             drop(edit);
+            assert!(
+                running.begin_reply(chat).is_err(),
+                "a reply outlives the loan"
+            );
         };
         reservation.lend(edits).await;
         assert!(running.begin(chat).is_err());

@@ -172,7 +172,7 @@ impl Engine {
         self.base.idle().end();
         self.base.running().cancel_all();
         self.imports.import_reports.importing().cancel();
-        if tokio::time::timeout(GOODBYE, self.config.tool_servers.tool_servers().end_all())
+        if tokio::time::timeout(GOODBYE, self.config.tool_servers.running().end_all())
             .await
             .is_err()
         {
@@ -184,7 +184,7 @@ impl Engine {
             .downloads()
             .stop_all()
             .into_iter()
-            .chain(self.config.model_moves.model_moves().stop_all());
+            .chain(self.config.model_moves.jobs().stop_all());
         if tokio::time::timeout(GOODBYE, futures_util::future::join_all(transfers))
             .await
             .is_err()

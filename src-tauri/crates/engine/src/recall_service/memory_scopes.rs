@@ -1,4 +1,4 @@
-//! Whose memories a turn may use.
+//! The memories that a turn may use, by character, persona and chat.
 
 use domain::memory::{Memory, MemoryOrigin, MemoryScope};
 use store::{ChatParticipants, ReadTransaction, StoreError};

@@ -1,4 +1,4 @@
-//! Decides when to send a failed request again, and after which pause.
+//! Pause and number of retries. `refusal.rs` and `transport_error.rs` decide whether to retry.
 
 use std::time::{Duration, SystemTime};
 

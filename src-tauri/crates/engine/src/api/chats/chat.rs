@@ -1,3 +1,5 @@
+//! Chats and messages as pages show them.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

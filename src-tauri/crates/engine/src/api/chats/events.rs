@@ -1,3 +1,5 @@
+//! Events that the engine announces to every listener.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

@@ -1,3 +1,5 @@
+//! Files in a card, and their places.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

@@ -1,3 +1,5 @@
+//! Characters, personas, backgrounds and sprites as pages show them, and reports of imports.
+
 use domain::shown_text::visible_line;
 use serde::{Deserialize, Serialize};
 use specta::Type;

@@ -1,3 +1,5 @@
+//! Lorebooks, their entries and bindings.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

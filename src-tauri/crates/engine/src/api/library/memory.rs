@@ -1,3 +1,5 @@
+//! Memories, their sources, and searches in them.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

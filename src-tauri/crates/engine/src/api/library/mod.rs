@@ -1,4 +1,4 @@
-//! What the user owns.
+//! Types of the data that the user owns.
 
 mod backups;
 mod card_assets;

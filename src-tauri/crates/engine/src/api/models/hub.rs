@@ -1,3 +1,5 @@
+//! The model hub, downloads and moves.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

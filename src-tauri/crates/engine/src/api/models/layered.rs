@@ -1,3 +1,5 @@
+//! Settings with their layers: value, origin, owner.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

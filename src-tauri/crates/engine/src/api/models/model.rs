@@ -1,3 +1,5 @@
+//! Models, endpoints, and the services that offer endpoints.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

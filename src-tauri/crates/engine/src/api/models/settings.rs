@@ -1,3 +1,5 @@
+//! Settings of the app, and its health.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

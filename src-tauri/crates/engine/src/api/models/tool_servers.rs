@@ -1,3 +1,5 @@
+//! Tool servers and the tools that they list.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

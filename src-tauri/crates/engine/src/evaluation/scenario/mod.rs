@@ -2,8 +2,13 @@
 //! and its probes show what prompts then contain.
 //!
 //! A scenario is a file of JSON lines. Each is a [`Step`] with its name:
-//! `{"step":"say","pair":"p1","chat":"main", "who":"user","text":"My boat is the
-//! Zebulon.","time":"2026-03-01T20:15"}`. The steps are
+//!
+//! ```json
+//! {"step":"say","pair":"p1","chat":"main","who":"user","text":"My boat is the Zebulon.",
+//!  "time":"2026-03-01T20:15"}
+//! ```
+//!
+//! The steps are
 //!
 //! | step | fields | effect |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! Chats as files.
+//! Chats and groups as files. Characters are exported by `characters/card_export.rs`.
 
 pub(crate) mod chat;
 pub(crate) mod group;

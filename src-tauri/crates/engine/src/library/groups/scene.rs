@@ -1,4 +1,9 @@
-//! The scene of a chat: who takes part, who said what, and under which names.
+//! Group scenes: several characters and a narrator in one chat. One of them speaks at a time.
+//!
+//! The head contains the public card parts of all members, so that it does not change with the
+//! speaker. The context block names the speaker and holds what only the speaker knows. It is sent
+//! for one turn only. All names are stop strings, including the persona's, so that no reply speaks
+//! for somebody else.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

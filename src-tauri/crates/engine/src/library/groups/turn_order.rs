@@ -1,5 +1,6 @@
 //! Decides who speaks next in a group scene. The choice depends only on the messages and on the
-//! group's settings, so a preview shows the speaker of the real turn.
+//! group's settings, so a preview shows the speaker of the real turn. With the order Director,
+//! `directed` in `turn/sending/director.rs` may replace the choice.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 

@@ -19,7 +19,8 @@ use crate::settings::model_lookup::ModelLookup;
 use crate::settings::models::Models;
 use crate::settings::token_counts::TokenCounts;
 
-/// Chat templates by model and chosen format: the name of a built-in one, or the JSON of a user-defined one.
+/// Chat templates by model and chosen format: the name of a built-in one, or the JSON of a
+/// user-defined one.
 pub(super) type Templates = HashMap<(ModelId, String), KnownTemplate>;
 
 /// Models that are ready for a turn. Clones share one state.

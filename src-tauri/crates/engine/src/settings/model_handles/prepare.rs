@@ -102,8 +102,8 @@ fn within(budget: Budget, values: &Values) -> Budget {
 }
 
 impl ModelHandles {
-    /// Prepares the model that answers in `chat`. See [`SettingLayers::choice`] for the order of the
-    /// choices.
+    /// Prepares the model that answers in `chat`. [`SettingLayers::choice_and_retractions`] says
+    /// which.
     pub(crate) async fn model_handle(
         &self,
         chat: &Chat,

@@ -111,7 +111,7 @@ impl ModelMoves {
     }
 
     /// The moves in progress.
-    pub(crate) fn model_moves(&self) -> &MoveJobs {
+    pub(crate) fn jobs(&self) -> &MoveJobs {
         &self.0.moves
     }
 }

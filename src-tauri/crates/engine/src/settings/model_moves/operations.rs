@@ -21,7 +21,7 @@ impl ModelMoves {
     pub(crate) async fn move_model(&self, id: String, folder: String) -> ApiResult<api::ModelMove> {
         let model = self.model_lookup().local_model(id.parse()?).await?;
         let (roots, target) = self.folders_of_move(&folder).await?;
-        let _turn = self.model_moves().turn.lock().await;
+        let _turn = self.jobs().turn.lock().await;
         self.start_move(model, &roots, &target).await
     }
 
@@ -55,7 +55,7 @@ impl ModelMoves {
         if inside.is_empty() {
             return Err(not_found("model in this folder"));
         }
-        let _turn = self.model_moves().turn.lock().await;
+        let _turn = self.jobs().turn.lock().await;
         let mut moves = Vec::with_capacity(inside.len());
         for model in inside {
             moves.push(
@@ -73,7 +73,7 @@ impl ModelMoves {
 
     /// All moves that have not ended, in the order in which the models were added.
     pub(crate) async fn list_model_moves(&self) -> ApiResult<Vec<api::ModelMove>> {
-        Ok(self.model_moves().list())
+        Ok(self.jobs().list())
     }
 
     /// Cancels a move, and deletes what it has copied. Once the model uses its new file, the old
@@ -83,9 +83,9 @@ impl ModelMoves {
     /// `NotFound`; `BadInput` while the old files are being deleted.
     pub(crate) async fn cancel_model_move(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<ModelId>()?;
-        let _turn = self.model_moves().turn.lock().await;
-        let shown = self.model_moves().shown(id)?;
-        if shown.state == MoveState::Finishing && self.model_moves().is_running(id) {
+        let _turn = self.jobs().turn.lock().await;
+        let shown = self.jobs().shown(id)?;
+        if shown.state == MoveState::Finishing && self.jobs().is_running(id) {
             let hint = "Wait until its reply has ended. The old file is deleted then.";
             return Err(bad_input(
                 format!("{} has already moved.", shown.name),
@@ -97,17 +97,17 @@ impl ModelMoves {
 
     /// Stops a move and removes what it has left, for example because its model is removed.
     pub(crate) async fn end_move(&self, id: ModelId) -> ApiResult<()> {
-        if let Some(task) = self.model_moves().stop(id)
+        if let Some(task) = self.jobs().stop(id)
             && let Err(error) = task.await
         {
             tracing::warn!(%error, "a move did not end cleanly");
         }
         // It may have been completed meanwhile.
-        let Some(job) = self.model_moves().job(id) else {
+        let Some(job) = self.jobs().job(id) else {
             return Ok(());
         };
         let moved = self.clear_move(&job).await?;
-        self.model_moves().end(id, moved);
+        self.jobs().end(id, moved);
         Ok(())
     }
 
@@ -136,7 +136,7 @@ impl ModelMoves {
         {
             match serde_json::from_str::<MoveJob>(&json) {
                 Ok(job) if job.model() == model => {
-                    self.model_moves().put(job, MoveState::Queued, ("", ""));
+                    self.jobs().put(job, MoveState::Queued, ("", ""));
                 }
                 _ => tracing::warn!(%model, "a stored move cannot be read"),
             }
@@ -146,7 +146,7 @@ impl ModelMoves {
 
     /// Goes on with the moves that ran when the app ended.
     pub(crate) fn resume_interrupted_moves(&self) {
-        self.model_moves()
+        self.jobs()
             .interrupted()
             .into_iter()
             .for_each(|model| self.run_move(model));
@@ -207,11 +207,11 @@ impl ModelMoves {
         target: &Path,
     ) -> ApiResult<api::ModelMove> {
         let id = model.id;
-        let state = self.model_moves().shown(id).ok().map(|shown| shown.state);
-        if state != Some(MoveState::Failed) && self.model_moves().is_running(id) {
-            return self.model_moves().shown(id);
+        let state = self.jobs().shown(id).ok().map(|shown| shown.state);
+        if state != Some(MoveState::Failed) && self.jobs().is_running(id) {
+            return self.jobs().shown(id);
         }
-        let job = match self.model_moves().job(id).zip(state) {
+        let job = match self.jobs().job(id).zip(state) {
             Some((job, state)) if job.folder == target && self.goes_on(&job, state).await => job,
             known => {
                 if let Some((job, _)) = known {
@@ -232,7 +232,7 @@ impl ModelMoves {
             .store()
             .write(move |store| store.model_moves_mut().set(id, &json))
             .await?;
-        let shown = self.model_moves().put(job, MoveState::Queued, ("", ""));
+        let shown = self.jobs().put(job, MoveState::Queued, ("", ""));
         self.run_move(id);
         Ok(shown)
     }
@@ -245,8 +245,8 @@ impl ModelMoves {
 
     fn run_move(&self, model: ModelId) {
         let room = self.downgrade();
-        let moves = self.model_moves().clone();
-        self.model_moves().run(model, |cancel| {
+        let moves = self.jobs().clone();
+        self.jobs().run(model, |cancel| {
             tokio::spawn(run::run(room, moves, model, cancel))
         });
     }

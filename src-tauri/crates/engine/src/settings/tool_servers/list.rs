@@ -44,7 +44,7 @@ impl ToolServers {
             .await?;
         let (server, values) = self.parsed(draft, stored.as_ref()).await?;
         self.keep_server(&server, &values, stored.as_ref()).await?;
-        self.tool_servers().end(server.id).await;
+        self.running().end(server.id).await;
         self.base()
             .events()
             .changed(Changed::ToolServers, Some(server.id.to_string()));
@@ -53,7 +53,7 @@ impl ToolServers {
 
     pub(crate) async fn delete_tool_server(&self, id: String) -> ApiResult<()> {
         let id = id.parse::<ToolServerId>()?;
-        self.tool_servers().end(id).await;
+        self.running().end(id).await;
         let delete = self.base().store().write(move |store| {
             store
                 .drafts_mut()
@@ -85,7 +85,7 @@ impl ToolServers {
             .store()
             .write(move |store| store.tool_servers_mut().set_enabled(id, on))
             .await?;
-        self.tool_servers().end(id).await;
+        self.running().end(id).await;
         self.base()
             .events()
             .changed(Changed::ToolServers, Some(id.to_string()));

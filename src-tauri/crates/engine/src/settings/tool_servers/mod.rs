@@ -41,7 +41,7 @@ impl ToolServers {
         &self.base
     }
 
-    pub(crate) fn tool_servers(&self) -> &RunningServers {
+    pub(crate) fn running(&self) -> &RunningServers {
         &self.running
     }
 }

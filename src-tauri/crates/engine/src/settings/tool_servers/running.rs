@@ -68,11 +68,11 @@ impl ToolServers {
     /// # Errors
     /// `BadInput` if a value is missing; `Keychain`.
     pub(super) async fn running_server(&self, server: &ToolServer) -> ApiResult<Arc<Server>> {
-        if let Some(known) = self.tool_servers().get(server.id) {
+        if let Some(known) = self.running().get(server.id) {
             return Ok(known);
         }
         let new = Server::new(self.server_config(server).await?, Limits::default());
-        Ok(self.tool_servers().add(server.id, new))
+        Ok(self.running().add(server.id, new))
     }
 
     /// A handle that is independent of the running server, for a test of a server that is off.

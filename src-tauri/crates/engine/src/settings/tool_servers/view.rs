@@ -51,7 +51,7 @@ impl ToolServers {
             });
         }
         let left_out = self
-            .tool_servers()
+            .running()
             .left_out(server.id)
             .into_iter()
             .map(shown_left_out)
@@ -78,7 +78,7 @@ impl ToolServers {
         if !server.enabled {
             return api::ToolServerState::Off;
         }
-        match self.tool_servers().state(server.id) {
+        match self.running().state(server.id) {
             None | Some(ServerState::Stopped) => api::ToolServerState::Stopped,
             Some(ServerState::Starting) => api::ToolServerState::Starting,
             Some(ServerState::Running) => api::ToolServerState::Running,

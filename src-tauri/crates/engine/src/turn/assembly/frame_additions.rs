@@ -1,4 +1,5 @@
-//! Blocks of a frame that no section of the template names: instructions for tools and emotions, notes, texts at a depth.
+//! Blocks of a frame that no section of the template names: instructions for tools and emotions,
+//! notes, texts at a depth.
 
 use context::frame::{BlockKind, Candidate, HeadPart, Source, USUAL_ORDER};
 use context::reason::BlockReason;

@@ -56,7 +56,7 @@ impl Clients {
     /// each other. One whose client is `gone` stores nothing.
     ///
     /// # Errors
-    /// The errors of [`Self::send_with`]; `BadInput` if nobody replies. `Busy` if the chat is in
+    /// The errors of [`Sending::send_with`](crate::turn::sending::Sending::send_with); `BadInput` if nobody replies. `Busy` if the chat is in
     /// use for ten minutes.
     pub(crate) async fn client_reply_in(
         &self,

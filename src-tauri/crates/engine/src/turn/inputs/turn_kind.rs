@@ -1,4 +1,4 @@
-//! What a turn answers, and how it is said: kind, version, speech.
+//! The kind of a turn: the message that it answers, the version that it writes, spoken or typed.
 
 use context::frame::HistoryMessage;
 use context::lore::GenerationKind;

@@ -1,4 +1,4 @@
-//! What happens around a reply in rooms above this one.
+//! Hooks that rooms above set: a listener for complete replies, and automatic quick replies.
 
 use std::sync::OnceLock;
 

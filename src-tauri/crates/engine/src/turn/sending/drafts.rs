@@ -45,7 +45,7 @@ impl Sending {
         chat: String,
         options: TurnOptions,
     ) -> ApiResult<()> {
-        let reservation = self.base().running().begin(chat.parse()?)?;
+        let reservation = self.base().running().begin_reply(chat.parse()?)?;
         let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
         if !chat.draft.trim().is_empty() {
             return Err(bad_input(

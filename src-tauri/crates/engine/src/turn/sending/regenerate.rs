@@ -28,7 +28,7 @@ impl Sending {
         chat: String,
         wanted: RegenerateOptions,
     ) -> ApiResult<Started> {
-        let reservation = self.base().running().begin(chat.parse()?)?;
+        let reservation = self.base().running().begin_reply(chat.parse()?)?;
         let (chat, last) = self.inputs.chat_and_last(&chat).await?;
         let last = last.filter(|last| convert::is_reply(last.role));
         let earlier = last

@@ -1,4 +1,4 @@
-//! The operations that make a model write: send, regenerate, continue, stop, preview.
+//! Sends a message, continues a reply, lets somebody speak, stops a reply.
 
 use std::panic::AssertUnwindSafe;
 
@@ -82,7 +82,7 @@ impl Sending {
         let id = chat.parse()?;
         let snapshot = self.library().snapshots.snapshot_of(id).await?;
         let (message, swipe) = new_ids();
-        let reservation = self.base().running().begin(id)?;
+        let reservation = self.base().running().begin_reply(id)?;
         let sender = Sender {
             source: convert::stored_source(options.source),
             limited: options.limited_sender,
@@ -209,7 +209,12 @@ impl Sending {
         // If a bug makes macro expansion fail, keep the text as typed.
         let text = resolved.unwrap_or_else(|_| Ok(typed.clone()))?;
         // The settings are read only for a message with commands.
-        let obeys = !memory_commands(&text).is_empty()
+        let has_commands = panics::or_plain(
+            "a command to memory",
+            || !memory_commands(&text).is_empty(),
+            || false,
+        );
+        let obeys = has_commands
             && self
                 .config()
                 .setting_layers
@@ -271,7 +276,7 @@ impl Sending {
     }
 
     pub(crate) async fn continue_reply(&self, chat: String) -> ApiResult<Started> {
-        let reservation = self.base().running().begin(chat.parse()?)?;
+        let reservation = self.base().running().begin_reply(chat.parse()?)?;
         let (chat, last) = self.inputs.chat_and_last(&chat).await?;
         let Some(last) = last.filter(|last| last.role == Role::Character) else {
             return Err(bad_input(
@@ -335,7 +340,7 @@ impl Sending {
 
     async fn speak(&self, chat: Chat, turn: NextSpeaker) -> ApiResult<Started> {
         let (message, swipe) = new_ids();
-        let reservation = self.base().running().begin(chat.id)?;
+        let reservation = self.base().running().begin_reply(chat.id)?;
         let called = self.library().groups.call_upon(&chat, &turn).await?;
         let speakers = self.library().groups.speakers(&chat).await?;
         let reply_to = ReplyTo::By(turn.clone());

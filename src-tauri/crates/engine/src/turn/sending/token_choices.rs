@@ -37,7 +37,7 @@ impl Sending {
         token: u32,
         alternative: u32,
     ) -> ApiResult<Started> {
-        let reservation = self.base().running().begin(chat.parse()?)?;
+        let reservation = self.base().running().begin_reply(chat.parse()?)?;
         let (chat, last) = self.inputs.chat_and_last(&chat).await?;
         let Some(last) = last.filter(|last| last.role == domain::chat::Role::Character) else {
             return Err(bad_input(

@@ -54,7 +54,7 @@ impl Slash {
     /// Works like [`Self::run_command`], with options for a message that is sent.
     ///
     /// # Errors
-    /// The errors of [`Self::send_with`] and of the operations behind the commands. A command that
+    /// The errors of [`Sending::send_with`](crate::turn::sending::Sending::send_with) and of the operations behind the commands. A command that
     /// cannot run as typed is no error but [`CommandOutcome::Refused`].
     pub(crate) async fn run_command_with(
         &self,

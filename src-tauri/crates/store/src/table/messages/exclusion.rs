@@ -1,4 +1,5 @@
-//! Messages that stay visible in their chat but are excluded from recall.
+//! Messages that stay visible in their chat but are excluded from recall. The column `untold` marks
+//! their versions, and the table `message_text` omits them, so that nothing is learned from them.
 
 use domain::{MemoryId, MessageId};
 use rusqlite::params;

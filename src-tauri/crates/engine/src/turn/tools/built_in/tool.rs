@@ -1,4 +1,4 @@
-//! What one of the app's own tools must do, and how it describes itself.
+//! The trait of the app's own tools, and parts of their descriptions.
 
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
