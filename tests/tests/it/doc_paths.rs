@@ -9,7 +9,7 @@ use crate::requirements::{files_in, root};
 fn rust_paths(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2).filter(|text| {
         let is_path = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
-        text.ends_with(".rs") && text.chars().all(is_path)
+        text.len() > ".rs".len() && text.ends_with(".rs") && text.chars().all(is_path)
     })
 }
 

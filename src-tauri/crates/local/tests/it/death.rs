@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use local::{LocalHost, Policy, WorkerSettings, WorkerState};
-use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind, Request};
+use provider::{FinishReason, GenerationEvent, Provider, ProviderErrorKind};
 use rustix::process::Signal;
 use tokio_util::sync::CancellationToken;
 use worker::protocol::{
@@ -14,27 +14,9 @@ use worker::protocol::{
 use crate::support::*;
 use crate::tiny_models;
 
-/// Sends a signal to the worker at event number `at` of an endless reply.
+/// Sends a signal to the worker in an endless reply, as [`killed_during`] does.
 async fn killed(host: &LocalHost, provider: &dyn Provider, with: Signal, at: usize) -> Outcome {
     killed_during(endless(), host, provider, with, at).await
-}
-
-pub(crate) async fn killed_during(
-    request: Request,
-    host: &LocalHost,
-    provider: &dyn Provider,
-    with: Signal,
-    at: usize,
-) -> Outcome {
-    follow(
-        provider.stream(request, CancellationToken::new()),
-        |number, _| {
-            if number == at {
-                signal(host.status().pid.unwrap(), with);
-            }
-        },
-    )
-    .await
 }
 
 #[tokio::test]
@@ -92,7 +74,7 @@ async fn recovers_from_deaths_between_checkpoints() {
         // Multiplying by 37 modulo 101 spreads the kills over loading, prompt processing and
         // generation.
         let outcome = killed_during(
-            asked(200),
+            asked(900),
             &host,
             &*provider,
             Signal::KILL,

@@ -12,6 +12,7 @@ use local::{LocalHost, Policy, WorkerSettings};
 use provider::{
     EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Timings, Usage,
 };
+use rustix::process::Signal;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) fn models_dir() -> PathBuf {
@@ -241,4 +242,30 @@ pub(crate) fn signal(pid: u32, signal: rustix::process::Signal) {
 pub(crate) fn is_running(pid: u32) -> bool {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::test_kill_process(pid).is_ok()
+}
+
+/// Sends a signal to the worker at event number `at`, or earlier, once the reply has that many
+/// bytes: an event can hold the text of many tokens. The reply must be longer than that.
+pub(crate) async fn killed_during(
+    request: Request,
+    host: &LocalHost,
+    provider: &dyn Provider,
+    with: Signal,
+    at: usize,
+) -> Outcome {
+    let mut bytes = 0;
+    let mut killed = false;
+    follow(
+        provider.stream(request, CancellationToken::new()),
+        |number, event| {
+            if let GenerationEvent::Text(text) = event {
+                bytes += text.len();
+            }
+            if !killed && (number >= at || bytes >= at) {
+                killed = true;
+                signal(host.status().pid.unwrap(), with);
+            }
+        },
+    )
+    .await
 }

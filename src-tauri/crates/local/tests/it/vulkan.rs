@@ -9,7 +9,6 @@ use local::{DeviceKind, Devices, LoadNote, LoadOptions, LocalHost, Policy, Worke
 use provider::{FinishReason, GenerationEvent, ProviderErrorKind};
 use rustix::process::Signal;
 
-use crate::death::killed_during;
 use crate::support::*;
 use crate::tiny_models;
 
@@ -183,7 +182,7 @@ async fn recovers_from_deaths_between_drafts() {
         // Multiplying by 37 modulo 101 spreads the kills over loading, prompt processing and
         // generation.
         let outcome = killed_during(
-            asked(200),
+            asked(600),
             &host,
             &*provider,
             Signal::KILL,
