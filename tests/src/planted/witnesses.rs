@@ -72,7 +72,7 @@ fn let_know(builder: &mut PlanBuilder) {
     scene.guest_has("What is the fox of the abbot called?", &["Tarquellow"]);
 }
 
-/// What left the window is recalled from older messages.
+/// Facts that left the window are recalled from older messages.
 fn left_the_window(builder: &mut PlanBuilder) {
     let mut scene = Scene::open(builder, "older messages");
     scene.while_away("the cooper's wedding is at the Zephrandel chapel");

@@ -209,7 +209,7 @@ async fn drafts_go_with_their_items() {
     assert_eq!(texts(&app, DraftKind::Persona, "").await, [""; 0]);
     engine.delete_lorebook(book.clone()).await.unwrap();
     engine.delete_chat(chat.id.clone()).await.unwrap();
-    // What can still be restored keeps its drafts.
+    // Items that can still be restored keep their drafts.
     assert_eq!(texts(&app, DraftKind::LoreEntry, &book).await, ["typed"]);
     assert_eq!(texts(&app, DraftKind::Setting, &chat.id).await, ["typed"]);
     let gone = |kind, id: &str| TrashRef {

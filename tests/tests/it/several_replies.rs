@@ -16,7 +16,7 @@ struct Table {
     ids: Vec<String>,
 }
 
-/// What the listeners learn about one reply.
+/// The events that listeners receive about one reply.
 struct Heard {
     turn: Option<ReplyTurn>,
     message: Option<Message>,

@@ -353,7 +353,7 @@ async fn newcomer_knows_nothing_from_before() {
     assert!(table.prompt_of(Some(&cy)).await.contains(SECRET));
 }
 
-/// Who leaves and returns has missed only the time in between.
+/// A member who leaves and returns has missed only the time in between.
 #[tokio::test]
 async fn one_who_left_hears_nothing_until_back() {
     let table = Table::open().await;

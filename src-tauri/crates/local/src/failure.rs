@@ -8,7 +8,7 @@ use worker::protocol::ErrorCode;
 
 use crate::load_reason::DeathDetail;
 
-/// What to do about a grammar, or about a JSON schema, that llama.cpp refuses.
+/// Remedy for a grammar or a JSON schema that llama.cpp refuses.
 pub const GRAMMAR_HINT: &str =
     "correct or remove the grammar or JSON schema in the sampler settings, then try again";
 const SMALLER: &str = "choose a smaller context size or a smaller model";

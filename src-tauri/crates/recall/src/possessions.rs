@@ -128,7 +128,7 @@ fn possession(of: Role, word: &String, whose: Option<&String>) -> Option<Possess
     })
 }
 
-/// Who "I" and "you" are.
+/// The persons that "I" and "you" mean.
 struct Speakers {
     own: Role,
     other: Role,

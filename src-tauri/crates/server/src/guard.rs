@@ -23,7 +23,7 @@ pub(crate) enum GuardError {
 }
 
 impl GuardError {
-    /// What the sender of the request can change.
+    /// The part of the request that its sender can change.
     pub(crate) fn hint(self) -> &'static str {
         match self {
             Self::Host => {

@@ -1,6 +1,6 @@
 //! Models that think first, with chat templates that leave earlier thoughts out of later prompts.
-//! What the model has read before a reply is never read again; only the reply itself is, once,
-//! because it was read after its thoughts.
+//! Tokens that the model has read before a reply are never read again; only the reply itself is,
+//! once, because it was read after its thoughts.
 
 use engine::api::{Figures, SettingOwner, SettingValue};
 use engine::{Engine, Options};

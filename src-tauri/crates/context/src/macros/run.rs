@@ -34,7 +34,7 @@ pub struct Expanded {
 /// functions of the macro library do not depend on the evaluator.
 pub(super) type ExpandInner = fn(&mut MacroRun<'_>, &str, &MacroScope<'_>) -> String;
 
-/// What the functions of the macro library read and change.
+/// State that the functions of the macro library read and change.
 pub(super) struct MacroRun<'e> {
     pub(super) source: &'e str,
     pub(super) scope: &'e MacroScope<'e>,

@@ -214,8 +214,8 @@ pub(crate) fn order(place: InsertionPoint, order: i32) -> (u8, u32, i32) {
     (rank, depth, order)
 }
 
-/// The index in `positions` at which to insert an entry: at the section of the template, else next to
-/// the character or the examples. An entry goes after earlier entries of the same place.
+/// The index in `positions` at which to insert an entry: at the section of the template, else next
+/// to the character or the examples. An entry goes after earlier entries of the same place.
 pub(crate) fn insertion_index(
     place: InsertionPoint,
     lore: &[LoreSection],

@@ -1,4 +1,4 @@
-//! What the caller chooses about a prompt: model, layout, and what may leave the window.
+//! Choices of the caller: model, layout, and the messages that may leave the window.
 
 use domain::MessageId;
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ use specta::Type;
 
 use crate::api::Backup;
 
-/// What endangers the data.
+/// A danger to the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub enum DataWarningKind {

@@ -218,12 +218,12 @@ impl Conversation {
             }
             None => None,
         };
-        let things = possessions(question, Role::User);
+        let possessions = possessions(question, Role::User);
         Ok((
             words,
             Question {
                 about: QueryHints::of(question, user, others),
-                things,
+                possessions,
                 several: false,
                 meaning,
             },

@@ -76,8 +76,8 @@ impl Hit {
             .extend(about.hints(self.message.role, clock.civil(self.message.created)));
     }
 
-    pub(crate) fn names(&mut self, things: &[Possession], named: &Scores) {
-        if !things.is_empty() {
+    pub(crate) fn names(&mut self, possessions: &[Possession], named: &Scores) {
+        if !possessions.is_empty() {
             self.signals
                 .push(SignalKind::Named.is(named.of(self.place())));
         }

@@ -99,7 +99,7 @@ pub(crate) enum MemoryVerb {
     Scenario(ScenarioArgs),
 }
 
-/// Whose memories to forget.
+/// The owner of the memories to forget.
 #[derive(Debug, Args)]
 #[group(id = "owner", multiple = false)]
 pub(crate) struct ForgetArgs {
@@ -155,7 +155,7 @@ pub(crate) struct MemoryArgs {
     /// Name or id
     #[arg(long)]
     pub(crate) character: String,
-    /// Where the memory is used: everywhere, with the character, with the character and one
+    /// The scope of the memory: everywhere, with the character, with the character and one
     /// persona, in one chat, or with one lorebook
     #[arg(long, default_value = "pair")]
     pub(crate) scope: ScopeArg,

@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::verbs::doctor;
 use crate::verbs::item_list::{ItemList, lines};
 
-/// What `backup` does: makes one, unless it names something else.
+/// Runs `backup`: makes one, unless it names something else.
 pub(crate) struct BackupRequest {
     pub(crate) list: bool,
     pub(crate) export: Option<PathBuf>,

@@ -21,7 +21,7 @@ struct ExportedFile {
     warnings: Vec<String>,
 }
 
-/// What to export, and how.
+/// The item to export, and its format.
 pub(crate) struct ExportRequest {
     pub(crate) kind: ExportKind,
     pub(crate) format: ExportFormat,

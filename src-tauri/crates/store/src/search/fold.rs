@@ -69,7 +69,7 @@ pub(crate) const LEFT_OUT: [(char, char); 6] = [
 /// half-width sound marks.
 pub(crate) const JOINED: [(char, char); 2] = [('\u{1160}', '\u{11ff}'), ('\u{ff9e}', '\u{ff9f}')];
 
-/// What a folded character is for a search.
+/// The kind of a folded character in a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A letter or digit of a script with spaces.

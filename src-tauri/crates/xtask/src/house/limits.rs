@@ -5,7 +5,7 @@
 
 use crate::house::counters::layers::Layers;
 
-/// What is counted.
+/// The counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Count {
     LargestHandle,

@@ -209,8 +209,8 @@ impl TemplateVariables {
 
     /// A copy with the template's own variables.
     ///
-    /// Errors Like [`compose`](crate::prompt_template::compose()): an unknown variable, a cycle, or a text that is
-    /// too long.
+    /// Errors Like [`compose`](crate::prompt_template::compose()): an unknown variable, a cycle, or
+    /// a text that is too long.
     pub(crate) fn with_own(&self, own: &[OwnVariable]) -> Result<Cow<'_, Self>, ComposeError> {
         if own.is_empty() {
             return Ok(Cow::Borrowed(self));

@@ -134,8 +134,8 @@ pub struct LoreFilter {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct LorebookEntry {
-    /// As in [`crate::api::Origin::Lore`]; if several have the same name, a number is appended. Empty
-    /// for a new entry.
+    /// As in [`crate::api::Origin::Lore`]; if several have the same name, a number is appended.
+    /// Empty for a new entry.
     pub id: String,
     /// May be empty.
     pub title: String,

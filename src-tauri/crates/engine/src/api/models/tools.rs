@@ -51,7 +51,7 @@ pub struct ToolRequest {
     pub description: String,
     /// A JSON object.
     pub arguments: String,
-    /// What the tool says about its arguments. The model has read it too.
+    /// The tool's description of its arguments. The model has read it too.
     pub argument_texts: Vec<ToolArgumentText>,
 }
 

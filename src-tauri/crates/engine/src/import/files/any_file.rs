@@ -44,7 +44,8 @@ impl FileImports {
     }
 
     /// Imports one file of a selection, like [`Self::import_bytes`] but without its own report. The
-    /// caller combines the results and calls [`ImportReports::keep_import_report`](crate::import::reports::ImportReports::keep_import_report).
+    /// caller combines the results and calls
+    /// [`ImportReports::keep_import_report`](crate::import::reports::ImportReports::keep_import_report).
     ///
     /// # Errors
     /// Fails only if the database does.

@@ -182,8 +182,8 @@ impl FolderImports {
             .collect())
     }
 
-    /// What the library has of the same file: templates and chat formats with this source, and a
-    /// sampler preset with its name.
+    /// The items of the same file in the library: templates and chat formats with this source, and
+    /// a sampler preset with its name.
     async fn stored_preset(&self, file: PathBuf, text: Option<String>) -> ApiResult<Vec<Stored>> {
         let name = stem(&file);
         let read = move || match text {

@@ -87,8 +87,8 @@ impl Assets {
         Ok(checked)
     }
 
-    /// Tokens that each of `pictures` takes in a prompt of `model_handle`, by its hash. A picture that
-    /// the model cannot read is missing.
+    /// Tokens that each of `pictures` takes in a prompt of `model_handle`, by its hash. A picture
+    /// that the model cannot read is missing.
     ///
     /// # Errors
     /// `Provider` if a local model cannot be loaded with the file that reads pictures.

@@ -286,11 +286,11 @@ impl Scene {
         let named = members
             .chain(narrator)
             .filter_map(|(name, turn)| Some((named_at(name, &text)?, turn?)));
-        let mut named: Vec<(Place, NextSpeaker)> = named.collect();
+        let mut named: Vec<(Mention, NextSpeaker)> = named.collect();
         // A longer name hides a shorter one at the same place: "Bo (2)" is not "Bo".
         let hides =
-            |other: &Place, place: &Place| other.at == place.at && other.whole > place.whole;
-        let places: Vec<Place> = named.iter().map(|(place, _)| *place).collect();
+            |other: &Mention, place: &Mention| other.at == place.at && other.whole > place.whole;
+        let places: Vec<Mention> = named.iter().map(|(place, _)| *place).collect();
         named.retain(|(place, _)| !places.iter().any(|other| hides(other, place)));
         named.sort_by_key(|(place, _)| place.at);
         named.into_iter().map(|(_, turn)| turn).collect()
@@ -348,22 +348,22 @@ fn roll(lines: &[&SpokenLine<'_>], member: CharacterId, use_of: &str) -> u64 {
     hasher.finish()
 }
 
-/// Where a text names somebody.
+/// The mention of a name in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct Mention {
     at: usize,
     /// Length of the whole name; 0 if the text has only its first word.
     whole: usize,
 }
 
-/// Where `text`, in lower case, names somebody: by the whole name, else by its first word.
-fn named_at(name: &str, text: &str) -> Option<Place> {
+/// The mention of `name` in `text`, in lower case: the whole name, else its first word.
+fn named_at(name: &str, text: &str) -> Option<Mention> {
     let first = || {
         name.split_whitespace()
             .next()
             .filter(|word| word.chars().count() >= FIRST_NAME && *word != name)
     };
-    let whole = place_of(name, text).map(|at| Place {
+    let whole = place_of(name, text).map(|at| Mention {
         at,
         whole: name.len(),
     });
@@ -373,7 +373,7 @@ fn named_at(name: &str, text: &str) -> Option<Place> {
             text,
         )
     };
-    whole.or_else(|| by_first().map(|at| Place { at, whole: 0 }))
+    whole.or_else(|| by_first().map(|at| Mention { at, whole: 0 }))
 }
 
 /// Position of `name` as a whole word in `text`, which is in lower case. Scripts without spaces

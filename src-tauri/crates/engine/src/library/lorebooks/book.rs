@@ -160,7 +160,8 @@ impl Lorebooks {
                     ..
                 }) => {
                     store.lorebooks_mut().bind(book, &bindings)?;
-                    // Retract the book everywhere. Chats where it still applies find its entries again.
+                    // Retract the book everywhere. Chats where it still applies find its entries
+                    // again.
                     Ok(Ok(crate::base::records::retraction::withdraw_book(
                         store, book,
                     )?))

@@ -22,16 +22,16 @@ impl RecallService {
         stop: impl Fn() -> bool,
     ) -> ApiResult<Round> {
         let books = self.look_through_books(&stop).await?;
-        let things = self
+        let queued = self
             .base()
             .store()
             .read(|store| store.item_embeddings().queued(AT_ONCE))
             .await?;
-        if things.is_empty() {
+        if queued.is_empty() {
             return Ok(if books { Round::Read } else { Round::Done });
         }
-        let entries = things.iter().any(|thing| thing.kind == EmbeddedKind::Entry);
-        for thing in things {
+        let entries = queued.iter().any(|thing| thing.kind == EmbeddedKind::Entry);
+        for thing in queued {
             if stop() {
                 return Ok(Round::Interrupted);
             }

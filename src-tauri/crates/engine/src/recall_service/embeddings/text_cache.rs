@@ -55,11 +55,11 @@ impl IndexedChat {
     /// The messages before a position that name one of `things`.
     pub(crate) fn naming(
         &self,
-        things: &[Possession],
+        possessions: &[Possession],
         before: i64,
     ) -> impl Iterator<Item = MessageKey> {
         self.naming
-            .of(things, before)
+            .of(possessions, before)
             .into_iter()
             .filter_map(|position| self.message(position))
     }

@@ -108,12 +108,12 @@ impl LexicalSearch {
     /// characters only the user's messages qualify, because "yours" is ambiguous in the others.
     fn naming(
         &self,
-        things: &[Possession],
+        possessions: &[Possession],
         several: bool,
     ) -> impl Iterator<Item = (usize, MessageKey)> {
         let chats = self.stretches.iter().zip(&self.chats).enumerate();
         let naming = chats.flat_map(|(stretch, (of, chat))| {
-            chat.naming(things, of.before)
+            chat.naming(possessions, of.before)
                 .map(move |message| (stretch, message))
         });
         naming.filter(move |(_, message)| {
@@ -122,9 +122,9 @@ impl LexicalSearch {
     }
 
     /// 1 for each message that names one of `things`.
-    pub(crate) fn named(&self, things: &[Possession], several: bool) -> Scores {
+    pub(crate) fn named(&self, possessions: &[Possession], several: bool) -> Scores {
         let mut named = Scores::unknown(&self.stretches);
-        self.naming(things, several)
+        self.naming(possessions, several)
             .for_each(|(stretch, message)| named.add((stretch, message.position), 1.0));
         named
     }

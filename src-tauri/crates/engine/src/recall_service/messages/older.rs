@@ -66,7 +66,7 @@ const LOW_COVERAGE: usize = 500;
 pub(crate) struct Question {
     pub(crate) about: QueryHints,
     /// The possessions that it names.
-    pub(crate) things: Vec<Possession>,
+    pub(crate) possessions: Vec<Possession>,
     /// See [`DuplicateRules`].
     pub(crate) several: bool,
     /// Its embedding; without it the search is lexical only.
@@ -126,14 +126,16 @@ fn add_updates(
     store: &ReadTransaction<'_>,
     words: &LexicalSearch,
     Question {
-        things, several, ..
+        possessions,
+        several,
+        ..
     }: &Question,
     hits: &mut Vec<Hit>,
 ) -> Result<(), StoreError> {
     let told = &hits[..hits.len().min(CANDIDATES)];
     // If a message updates several hits, the first of them has the best score.
     let mut since: BTreeMap<MessagePosition, Hit> = BTreeMap::new();
-    let last_words = things
+    let last_words = possessions
         .iter()
         .filter_map(|thing| words.last_word(told, thing, *several));
     for news in told
@@ -163,7 +165,7 @@ fn score_by_meaning(
     meaning: &Meaning<'_>,
     Question {
         about,
-        things,
+        possessions,
         several,
         ..
     }: &Question,
@@ -176,7 +178,7 @@ fn score_by_meaning(
     similarity.fill_in(around);
     let coverage = (words.said.covered / messages::FULL_COVERAGE).min(1.0);
     let hints = words.hints(about, clock);
-    let named = words.named(things, *several);
+    let named = words.named(possessions, *several);
     let mut hits = words.first(&Scores::weighted_sum(&[
         (&similarity, messages::SIMILARITY),
         (around, messages::LEXICAL * coverage),
@@ -193,7 +195,7 @@ fn score_by_meaning(
         + messages::MAX_SIM
         + messages::LEXICAL
         + messages::HINT * about.given()
-        + max_named(things);
+        + max_named(possessions);
     for hit in &mut hits {
         let place = hit.place();
         let [met, sentence] = [&pieces, &sentences].map(|met| {
@@ -222,15 +224,15 @@ fn score_by_meaning(
             SignalKind::Telling.is(1.0 - asking),
         ];
         hit.hinted(about, clock);
-        hit.names(things, &named);
+        hit.names(possessions, &named);
     }
     best_first(&mut hits);
     Ok(hits)
 }
 
 /// The maximum score for naming one of `things`.
-fn max_named(things: &[Possession]) -> f32 {
-    if things.is_empty() {
+fn max_named(possessions: &[Possession]) -> f32 {
+    if possessions.is_empty() {
         0.0
     } else {
         messages::NAMED
@@ -271,14 +273,14 @@ fn score_by_words(
     words: &LexicalSearch,
     Question {
         about,
-        things,
+        possessions,
         several,
         ..
     }: &Question,
     clock: &Clock,
 ) -> Vec<Hit> {
     let mut likely = by_words(&words.said);
-    let named = words.named(things, *several);
+    let named = words.named(possessions, *several);
     likely.add_to_known(&named, messages::NAMED);
     let hints = words.hints(about, clock);
     likely.add_to_known(&hints, lexical::HINT);
@@ -290,7 +292,8 @@ fn score_by_words(
             .ln_1p()
     };
     let longest = hits.iter().map(length).fold(1.0, f32::max);
-    let most = lexical::WORDS + lexical::LENGTH + lexical::HINT * about.given() + max_named(things);
+    let most =
+        lexical::WORDS + lexical::LENGTH + lexical::HINT * about.given() + max_named(possessions);
     for hit in &mut hits {
         let place = hit.place();
         let hinted = weighted_sum(&[
@@ -309,7 +312,7 @@ fn score_by_words(
             (asking, -messages::QUESTION),
         ]) / most;
         hit.hinted(about, clock);
-        hit.names(things, &named);
+        hit.names(possessions, &named);
     }
     best_first(&mut hits);
     hits

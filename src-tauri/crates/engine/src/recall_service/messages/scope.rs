@@ -82,9 +82,9 @@ impl RecallService {
         let looking = self.looking(turn, words);
         let about = query_terms::about(turn);
         let several = !turn.speakers.others.is_empty();
-        let mut things = possessions(query_terms::last_said(turn.history), Role::User);
+        let mut possessions = possessions(query_terms::last_said(turn.history), Role::User);
         // In a group chat "you" may be any of the characters.
-        things.retain(|thing| !several || thing.is_users());
+        possessions.retain(|thing| !several || thing.is_users());
         let cache = self.reading().cache();
         let clock = self.base().clock().clone();
         let wordless = looking.words.is_empty();
@@ -99,7 +99,7 @@ impl RecallService {
                 found,
                 &Question {
                     about,
-                    things,
+                    possessions,
                     several,
                     meaning,
                 },

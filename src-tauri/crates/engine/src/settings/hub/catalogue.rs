@@ -17,7 +17,7 @@ const QUICK: f64 = 7.0;
 /// The share of the memory's speed that a model uses.
 const USED_SPEED: f64 = 0.8;
 
-/// What decides how well a model runs on this machine.
+/// Properties of this machine that decide how well a model runs.
 #[derive(Debug, Clone, Copy)]
 struct Machine {
     /// Memory for models in bytes, if known.

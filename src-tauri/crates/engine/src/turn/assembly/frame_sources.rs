@@ -1,4 +1,4 @@
-//! Where a section's text comes from, and what kind of block it becomes.
+//! The source of a section's text, and the kind of its block.
 
 use context::frame::{BlockKind, InsertionPoint, Source};
 use context::prompt_template::{ComposedSection, SectionKind, SectionRole};

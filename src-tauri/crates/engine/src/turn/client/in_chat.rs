@@ -56,8 +56,8 @@ impl Clients {
     /// each other. One whose client is `gone` stores nothing.
     ///
     /// # Errors
-    /// The errors of [`Sending::send_with`](crate::turn::sending::Sending::send_with); `BadInput` if nobody replies. `Busy` if the chat is in
-    /// use for ten minutes.
+    /// The errors of [`Sending::send_with`](crate::turn::sending::Sending::send_with); `BadInput`
+    /// if nobody replies. `Busy` if the chat is in use for ten minutes.
     pub(crate) async fn client_reply_in(
         &self,
         chat: &Chat,

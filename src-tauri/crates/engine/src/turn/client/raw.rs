@@ -117,7 +117,7 @@ impl Clients {
     }
 }
 
-/// What the model reads, in order.
+/// The messages that the model reads, in order.
 fn texts(prompt: &Prompt) -> impl Iterator<Item = &str> {
     let segments = prompt.segments.iter().map(|segment| segment.text.as_str());
     let messages = prompt.messages.iter().map(|message| message.text.as_str());

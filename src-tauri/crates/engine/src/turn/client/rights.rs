@@ -128,7 +128,8 @@ impl Clients {
     /// Sends a text of a program in a chat, or runs its command, as far as the key allows it.
     ///
     /// # Errors
-    /// `Forbidden` if the key does not allow it; the errors of [`Slash::run_command_with`](crate::turn::slash::Slash::run_command_with).
+    /// `Forbidden` if the key does not allow it; the errors of
+    /// [`Slash::run_command_with`](crate::turn::slash::Slash::run_command_with).
     pub(crate) async fn client_command(
         &self,
         grant: ApiGrant,

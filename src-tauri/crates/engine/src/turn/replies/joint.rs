@@ -3,7 +3,7 @@
 use domain::script::is_unspaced_letter;
 use domain::settings::ContinuePostfix;
 
-/// What to put before the continuation, which is not known yet.
+/// The text between a reply and its continuation, which is not known yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Joint {
     #[default]

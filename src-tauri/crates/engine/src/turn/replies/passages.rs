@@ -20,7 +20,7 @@ pub(crate) struct Passages {
     speaker: String,
     /// Text to store before the next piece.
     owed: &'static str,
-    /// What may be needed between the earlier text and the next one.
+    /// Text that may be needed between the earlier text and the next one.
     joint: Joint,
 }
 

@@ -32,7 +32,7 @@ use crate::turn::sending::Sending;
 /// accepts it.
 const MAX_MESSAGE: usize = 4 << 20;
 
-/// Who sends a message.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sender {
     pub(crate) source: MessageSource,

@@ -54,8 +54,9 @@ impl Slash {
     /// Works like [`Self::run_command`], with options for a message that is sent.
     ///
     /// # Errors
-    /// The errors of [`Sending::send_with`](crate::turn::sending::Sending::send_with) and of the operations behind the commands. A command that
-    /// cannot run as typed is no error but [`CommandOutcome::Refused`].
+    /// The errors of [`Sending::send_with`](crate::turn::sending::Sending::send_with) and of the
+    /// operations behind the commands. A command that cannot run as typed is no error but
+    /// [`CommandOutcome::Refused`].
     pub(crate) async fn run_command_with(
         &self,
         chat: String,

@@ -1,8 +1,8 @@
 //! Tools that a model calls while it writes a reply.
 //!
 //! [`offered`] lists the tools of a turn. [`round`] runs the calls of one request;
-//! `turn/replies/generate.rs` then calls the model again. [`permission`] decides whether a tool may run: the user does, never
-//! a card, a message or a result.
+//! `turn/replies/generate.rs` then calls the model again. [`permission`] decides whether a tool may
+//! run: the user does, never a card, a message or a result.
 
 mod argument_texts;
 pub(crate) mod built_in;

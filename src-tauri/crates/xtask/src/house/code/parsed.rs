@@ -1,4 +1,4 @@
-//! What the counters need to know about one file, as plain data.
+//! The facts about one file that the counters need, as plain data.
 
 use crate::house::code::conversions::Conversions;
 use crate::house::code::definitions::Definitions;

@@ -92,7 +92,8 @@ fn circles(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     circles
 }
 
-/// Adds everything that is reached from `start` and not seen yet to `order`, the last reached first.
+/// Adds everything that is reached from `start` and not seen yet to `order`, the last reached
+/// first.
 fn visit(start: usize, edges: &[Vec<usize>], seen: &mut [bool], order: &mut Vec<usize>) {
     if std::mem::replace(&mut seen[start], true) {
         return;

@@ -11,7 +11,7 @@ use syn::{
 /// Methods that return their receiver, or a reference to it.
 const SAME: [&str; 6] = ["clone", "as_ref", "as_mut", "unwrap", "expect", "borrow"];
 
-/// Where a receiver begins.
+/// The start of a receiver.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Start {
     /// A value of a type that the signature states.

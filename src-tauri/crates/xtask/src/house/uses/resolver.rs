@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Position of a module in a [`Resolver`].
 pub(crate) type ModuleId = usize;
 
-/// What a path leads to. Files are positions in the list of files.
+/// The target of a path. Files are positions in the list of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// An item that this file defines.
