@@ -1141,7 +1141,7 @@ export type DataWarning = {
 	since: string,
 };
 
-/**  What endangers the data. */
+/**  A danger to the data. */
 export type DataWarningKind = 
 /**  Changes of the last session are gone with the log of the database. */
 "logLost" | 
@@ -2093,8 +2093,8 @@ export type LorebookBinding =
  */
 export type LorebookEntry = {
 	/**
-	 *  As in [`crate::api::Origin::Lore`]; if several have the same name, a number is appended. Empty
-	 *  for a new entry.
+	 *  As in [`crate::api::Origin::Lore`]; if several have the same name, a number is appended.
+	 *  Empty for a new entry.
 	 */
 	id: string,
 	/**  May be empty. */
@@ -3693,7 +3693,7 @@ export type ToolRequest = {
 	description: string,
 	/**  A JSON object. */
 	arguments: string,
-	/**  What the tool says about its arguments. The model has read it too. */
+	/**  The tool's description of its arguments. The model has read it too. */
 	argumentTexts: ToolArgumentText[],
 };
 
