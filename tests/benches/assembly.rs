@@ -89,7 +89,7 @@ impl Case {
             .imported[0]
             .id
             .clone();
-        let chat = engine.new_chat(character.clone()).await.unwrap().id;
+        let chat = engine.new_chat(character).await.unwrap().id;
         for index in 0..SCRIPTS {
             engine.save_regex_script(regex_script(index)).await.unwrap();
         }
@@ -113,13 +113,13 @@ impl Case {
             ..TurnOptions::default()
         };
         engine
-            .send_with(chat.clone(), script::said(0), options)
+            .send_with(chat, script::said(0), options)
             .await
             .unwrap();
-        ended(&mut events, &chat).await;
-        self.measure(&engine, &chat, true).await;
+        ended(&mut events, chat).await;
+        self.measure(&engine, chat, true).await;
         if self.local {
-            self.measure(&engine, &chat, false).await;
+            self.measure(&engine, chat, false).await;
         }
         engine.shutdown().await;
     }
@@ -152,21 +152,18 @@ impl Case {
 
     /// Every turn sends another message. With `typed`, the user pauses before sending, so the draft
     /// is processed first; else the encoder embeds the message during the turn.
-    async fn measure(&self, engine: &Engine, chat: &str, typed: bool) {
+    async fn measure(&self, engine: &Engine, chat: ChatId, typed: bool) {
         let mut taken: Vec<(Duration, AssemblyTimings)> = Vec::new();
         let mut last: Option<PromptReport> = None;
         for round in 0..WARM_UP + ROUNDS {
             let text = format!("{} And {}?", script::said(round), word(round * 7));
             if typed {
-                engine
-                    .save_draft(chat.to_owned(), text.clone())
-                    .await
-                    .unwrap();
+                engine.save_draft(chat, text.clone()).await.unwrap();
                 engine.settle().await;
             }
             let started = Instant::now();
             let report = engine
-                .preview_prompt(chat.to_owned(), text, WhatIf::default())
+                .preview_prompt(chat, text, WhatIf::default())
                 .await
                 .unwrap();
             if round >= WARM_UP {

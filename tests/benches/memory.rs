@@ -112,7 +112,7 @@ async fn first_words(said: &[String]) {
             if queued {
                 tell(&engine, said.next().unwrap()).await;
             }
-            let took = first_word(&engine, &chat, round).await;
+            let took = first_word(&engine, chat, round).await;
             // The first round loads the models.
             if round > 0 {
                 times.push(took);
@@ -127,17 +127,17 @@ async fn first_words(said: &[String]) {
     );
 }
 
-async fn first_word(engine: &Engine, chat: &str, round: usize) -> Duration {
+async fn first_word(engine: &Engine, chat: ChatId, round: usize) -> Duration {
     let mut events = engine.subscribe();
     let words = format!(
         "Round {round}. {}And what do you make of it?",
         "The lamp burns low tonight. ".repeat(12)
     );
     let started = Instant::now();
-    engine.send_message(chat.to_owned(), words).await.unwrap();
+    engine.send_message(chat, words).await.unwrap();
     first_token(&mut events, chat).await;
     let took = started.elapsed();
-    engine.stop(chat.to_owned()).await.unwrap();
+    engine.stop(chat).await.unwrap();
     ended(&mut events, chat).await;
     took
 }

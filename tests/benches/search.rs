@@ -63,7 +63,7 @@ pub(crate) async fn run() {
     );
     let engine = Engine::open(options()).await.expect("the engine opens");
     let mut all = Vec::new();
-    for scope in [None, Some(chat.id.clone())] {
+    for scope in [None, Some(chat.id)] {
         for text in SEARCHES {
             let search = || engine.search(text.to_owned(), scope.clone(), false);
             let found = search().await.expect("hits");
@@ -90,7 +90,7 @@ pub(crate) async fn run() {
         for _ in 0..20 {
             let started = Instant::now();
             hits = engine
-                .find_in_chat(chat.id.clone(), text.to_owned())
+                .find_in_chat(chat.id, text.to_owned())
                 .await
                 .expect("hits")
                 .messages

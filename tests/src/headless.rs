@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use domain::Timestamp;
+use domain::{CharacterId, ChatId, Timestamp};
 use engine::api::{CharacterFields, Chat, EndReason, Event, MemoryDraft, MemoryScope, Message};
 use engine::{Clock, Engine, Events, Options, ToolSources};
 use provider::fake::FakeProvider;
@@ -116,7 +116,7 @@ impl Headless {
     }
 
     /// Creates a character with only a name and returns its id.
-    pub async fn character(&self, name: &str) -> String {
+    pub async fn character(&self, name: &str) -> CharacterId {
         let fields = CharacterFields {
             name: name.to_owned(),
             ..CharacterFields::default()
@@ -129,20 +129,20 @@ impl Headless {
     }
 
     /// Sends `text` and waits for the end of the reply.
-    pub async fn send(&self, chat: &str, text: &str) -> (Option<Message>, EndReason) {
+    pub async fn send(&self, chat: ChatId, text: &str) -> (Option<Message>, EndReason) {
         let mut events = self.engine.subscribe();
         self.engine
-            .send_message(chat.to_owned(), text.to_owned())
+            .send_message(chat, text.to_owned())
             .await
             .expect("the message is taken");
         ended(&mut events, chat).await
     }
 
     /// Returns the displayed texts of the chat, each with its speaker.
-    pub async fn transcript(&self, chat: &str) -> Vec<String> {
+    pub async fn transcript(&self, chat: ChatId) -> Vec<String> {
         let chat = self
             .engine
-            .whole_chat(chat.to_owned())
+            .whole_chat(chat)
             .await
             .expect("the chat is there");
         let line = |message: &Message| format!("{}: {}", message.name, selected_text(message));
@@ -156,7 +156,7 @@ pub fn selected_text(message: &Message) -> &str {
 }
 
 /// Waits for the end of the reply in `chat`.
-pub async fn ended(events: &mut Events, chat: &str) -> (Option<Message>, EndReason) {
+pub async fn ended(events: &mut Events, chat: ChatId) -> (Option<Message>, EndReason) {
     loop {
         match events.next().await.expect("the engine lives") {
             Event::Ended {
@@ -190,7 +190,7 @@ async fn open(
 }
 
 /// Waits for the first piece of the reply in `chat`.
-pub async fn first_token(events: &mut Events, chat: &str) {
+pub async fn first_token(events: &mut Events, chat: ChatId) {
     loop {
         match events.next().await.expect("the engine lives") {
             Event::Token { chat: of, .. } if of == chat => return,
@@ -203,16 +203,16 @@ pub async fn first_token(events: &mut Events, chat: &str) {
 }
 
 /// A fact about a character and the user's persona, as entered by the user.
-pub fn fact(character: &str, text: &str, importance: u32) -> MemoryDraft {
+pub fn fact(character: CharacterId, text: &str, importance: u32) -> MemoryDraft {
     MemoryDraft {
-        id: String::new(),
+        id: None,
         kind: "fact".into(),
         text: text.into(),
         importance,
         pinned: false,
         scope: MemoryScope::Pair,
         world: None,
-        character: character.into(),
+        character,
         persona: None,
         chat: None,
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed helper fails the test")]
 #![allow(clippy::missing_panics_doc, reason = "a failed helper fails the test")]
 
+use domain::{CharacterId, ChatId, MessageId};
 use engine::api::{Memory, SettingOwner, SettingValue, WhatIf};
 use provider::Request;
 use serde_json::json;
@@ -15,15 +16,15 @@ pub const TOLD: &str = "I own a boat that is called Zebulon.";
 /// An app with learning enabled, and a chat with one character.
 pub struct LearningSetup {
     pub app: Headless,
-    pub character: String,
-    pub chat: String,
+    pub character: CharacterId,
+    pub chat: ChatId,
 }
 
 impl LearningSetup {
     pub async fn learning(how: &str) -> Self {
         let app = Headless::new().await;
         let character = card(&app, "Ada").await;
-        let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
+        let chat = app.engine.new_chat(character).await.unwrap().id;
         let how = SettingValue::Text(how.to_owned());
         app.engine
             .set_setting(SettingOwner::Global, "memory_learn".into(), Some(how))
@@ -43,7 +44,7 @@ impl LearningSetup {
         answers
             .iter()
             .for_each(|answer| _ = self.app.model.reply(answer));
-        self.app.send(&self.chat, said).await;
+        self.app.send(self.chat, said).await;
         self.app.engine.settle().await;
     }
 
@@ -84,16 +85,16 @@ impl LearningSetup {
     pub async fn memories(&self) -> Vec<Memory> {
         self.app
             .engine
-            .list_memories(self.character.clone(), String::new())
+            .list_memories(self.character, String::new())
             .await
             .unwrap()
     }
 
     /// Returns the next prompt of a chat for the message `words`.
-    pub async fn prompt(&self, chat: &str, words: &str) -> String {
+    pub async fn prompt(&self, chat: ChatId, words: &str) -> String {
         self.app
             .engine
-            .preview_prompt(chat.to_owned(), words.to_owned(), WhatIf::default())
+            .preview_prompt(chat, words.to_owned(), WhatIf::default())
             .await
             .unwrap()
             .text
@@ -113,9 +114,7 @@ impl LearningSetup {
     }
 
     pub async fn ceiling(&self, messages: u32) {
-        let owner = SettingOwner::Chat {
-            id: self.chat.clone(),
-        };
+        let owner = SettingOwner::Chat { id: self.chat };
         let ceiling = Some(SettingValue::Whole(messages));
         self.app
             .engine
@@ -125,15 +124,15 @@ impl LearningSetup {
     }
 
     /// Returns the id of the message with `text`.
-    pub async fn message(&self, text: &str) -> String {
-        let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
+    pub async fn message(&self, text: &str) -> MessageId {
+        let chat = self.app.engine.whole_chat(self.chat).await.unwrap();
         let says =
             |message: &&engine::api::Message| message.swipes.iter().any(|swipe| swipe.text == text);
-        chat.page.messages.iter().find(says).unwrap().id.clone()
+        chat.page.messages.iter().find(says).unwrap().id
     }
 }
 
-pub async fn card(app: &Headless, name: &str) -> String {
+pub async fn card(app: &Headless, name: &str) -> CharacterId {
     let card = json!({ "spec": "chara_card_v3", "spec_version": "3.0", "data": {
         "name": name, "description": "Keeps a lighthouse.", "personality": "", "scenario": "", "first_mes": "Good evening.",
         "mes_example": "", "creator_notes": "", "system_prompt": "", "post_history_instructions": "",
@@ -144,7 +143,7 @@ pub async fn card(app: &Headless, name: &str) -> String {
         .import_bytes(format!("{name}.json"), card.to_string().into_bytes())
         .await
         .unwrap();
-    report.imported[0].id.clone()
+    report.imported[0].id.parse().unwrap()
 }
 
 pub fn fact(text: &str, importance: u8) -> String {

@@ -53,7 +53,12 @@ impl Recorder {
             ..EndpointDraft::default()
         };
         ModelRef::Remote {
-            id: engine.save_endpoint(draft).await.expect("an endpoint").id,
+            id: engine
+                .save_endpoint(draft)
+                .await
+                .expect("an endpoint")
+                .id
+                .to_string(),
         }
     }
 

@@ -1,13 +1,15 @@
 //! Commands that need the window: the event stream, and files that the user selects in a system
 //! dialog. The page never passes a path.
 
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use engine::Exported;
 use engine::api::{
-    AddedModels, ApiError, CardFormat, ChatFileFormat, EmbeddingModel, Endpoint, Event,
-    ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions,
+    AddedModels, ApiError, CardFormat, CharacterId, ChatFileFormat, ChatId, EmbeddingModel,
+    Endpoint, EndpointId, Event, ImportReport, LorebookFormat, LorebookId, Model, ModelId,
+    ModelState, PromptFile, ReadableOptions,
 };
 use serde::Deserialize;
 use tauri::ipc::Channel;
@@ -150,7 +152,7 @@ pub(crate) async fn save_theme(
 pub(crate) async fn pick_chats(
     window: WebviewWindow,
     core: State<'_, Core>,
-    character: String,
+    character: CharacterId,
 ) -> Result<Option<ImportReport>, ApiError> {
     let dialog = dialog(&window, "Import chats").add_filter("Chats", &["jsonl", "json", "txt"]);
     match answer(|tell| dialog.pick_files(tell)).await {
@@ -204,7 +206,7 @@ pub(crate) async fn pick_model_folder(
 pub(crate) async fn pick_adapter(
     window: WebviewWindow,
     core: State<'_, Core>,
-    model: String,
+    model: ModelId,
 ) -> Result<Option<ModelState>, ApiError> {
     let dialog = dialog(&window, "Choose an adapter").add_filter("Adapters (GGUF)", &["gguf"]);
     match answer(|tell| dialog.pick_file(tell))
@@ -250,7 +252,7 @@ pub(crate) async fn pick_embedding_model(
 pub(crate) async fn pick_projector(
     window: WebviewWindow,
     core: State<'_, Core>,
-    model: String,
+    model: ModelId,
 ) -> Result<Option<ModelState>, ApiError> {
     let dialog =
         dialog(&window, "Choose a file that reads pictures").add_filter("mmproj (GGUF)", &["gguf"]);
@@ -274,7 +276,7 @@ pub(crate) async fn pick_projector(
 pub(crate) async fn pick_tokenizer(
     window: WebviewWindow,
     core: State<'_, Core>,
-    endpoint: String,
+    endpoint: EndpointId,
 ) -> Result<Option<Endpoint>, ApiError> {
     let dialog = dialog(&window, "Choose a tokenizer").add_filter("tokenizer.json", &["json"]);
     match answer(|tell| dialog.pick_file(tell))
@@ -297,7 +299,7 @@ pub(crate) async fn pick_tokenizer(
 pub(crate) async fn export_character(
     window: WebviewWindow,
     core: State<'_, Core>,
-    id: String,
+    id: CharacterId,
     format: CardFormat,
 ) -> Result<Option<String>, ApiError> {
     let exported = core.engine().await.export_character(id, format).await?;
@@ -309,7 +311,7 @@ pub(crate) async fn export_character(
 pub(crate) async fn export_chat(
     window: WebviewWindow,
     core: State<'_, Core>,
-    id: String,
+    id: ChatId,
     format: ChatFileFormat,
     options: ReadableOptions,
 ) -> Result<Option<String>, ApiError> {
@@ -327,7 +329,7 @@ pub(crate) async fn export_chat(
 pub(crate) async fn export_characters(
     window: WebviewWindow,
     core: State<'_, Core>,
-    ids: Vec<String>,
+    ids: Vec<CharacterId>,
     format: CardFormat,
 ) -> Result<Option<String>, ApiError> {
     let engine = core.engine().await;
@@ -339,7 +341,7 @@ pub(crate) async fn export_characters(
 pub(crate) async fn export_chats(
     window: WebviewWindow,
     core: State<'_, Core>,
-    ids: Vec<String>,
+    ids: Vec<ChatId>,
     format: ChatFileFormat,
 ) -> Result<Option<String>, ApiError> {
     let engine = core.engine().await;
@@ -348,10 +350,10 @@ pub(crate) async fn export_chats(
 
 /// Lets the user select a folder and saves the items in it. One that cannot be exported does not
 /// stop the others.
-async fn save_all<F: Future<Output = Result<Exported, ApiError>>>(
+async fn save_all<T: Copy + Display, F: Future<Output = Result<Exported, ApiError>>>(
     window: &WebviewWindow,
-    ids: Vec<String>,
-    export: impl Fn(String) -> F,
+    ids: Vec<T>,
+    export: impl Fn(T) -> F,
 ) -> Result<Option<String>, ApiError> {
     let dialog = dialog(window, "Export to a folder");
     let Some(folder) = answer(|tell| dialog.pick_folder(tell))
@@ -362,7 +364,7 @@ async fn save_all<F: Future<Output = Result<Exported, ApiError>>>(
     };
     let mut failed = Vec::new();
     for id in ids {
-        match export(id.clone()).await {
+        match export(id).await {
             Ok(exported) => {
                 let path = free_path(&folder, &exported.file_name);
                 write(&path, exported.bytes)
@@ -388,7 +390,7 @@ async fn save_all<F: Future<Output = Result<Exported, ApiError>>>(
 pub(crate) async fn export_lorebook(
     window: WebviewWindow,
     core: State<'_, Core>,
-    id: String,
+    id: LorebookId,
     format: LorebookFormat,
 ) -> Result<Option<String>, ApiError> {
     save(
@@ -403,7 +405,7 @@ pub(crate) async fn export_lorebook(
 pub(crate) async fn export_memories(
     window: WebviewWindow,
     core: State<'_, Core>,
-    character: String,
+    character: CharacterId,
 ) -> Result<Option<String>, ApiError> {
     save(
         &window,

@@ -24,7 +24,7 @@ pub(super) const SETTINGS: [(&str, &str); 6] = [
 
 pub(super) struct WindowWay {
     engine: Engine,
-    character: String,
+    character: CharacterId,
     _data: TempDir,
 }
 
@@ -52,12 +52,12 @@ impl WindowWay {
 
     /// A reply in a new chat. The time begins when the message is sent.
     pub(super) async fn measure(&self, round: usize) -> TimedReply {
-        let chat = self.engine.new_chat(self.character.clone()).await.unwrap();
+        let chat = self.engine.new_chat(self.character).await.unwrap();
         self.engine.settle().await;
         let mut events = self.engine.subscribe();
         let started = Instant::now();
         let text = format!("Round {round}. Count on in words: one, two, three, four,");
-        let sent = self.engine.send_message(chat.id.clone(), text).await;
+        let sent = self.engine.send_message(chat.id, text).await;
         sent.unwrap();
         let mut first = None;
         loop {

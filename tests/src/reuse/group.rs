@@ -2,6 +2,7 @@
 //! counts are words, and it reads every reply again with the next turn, so a real model reuses
 //! more.
 
+use domain::ChatId;
 use engine::api::{CharacterFields, GroupOptions, LorebookBinding, TurnOrder};
 use serde_json::{Map, json};
 
@@ -69,33 +70,33 @@ pub async fn group(turns: usize, absent: bool) -> GroupRun {
         auto_delay: 0,
     };
     app.engine
-        .set_group(chat.clone(), options)
+        .set_group(chat, options)
         .await
         .expect("the order is set");
-    books(&app, &chat).await;
-    let late = ids[3].clone();
+    books(&app, chat).await;
+    let late = ids[3];
     let (mut run, mut before) = (GroupRun::default(), 0);
     for turn in 0..turns {
         if absent && (turn == turns / 10 || turn == turns / 5) {
             let away = turn == turns / 10;
             app.engine
-                .set_member(chat.clone(), late.clone(), false, away)
+                .set_member(chat, late, false, away)
                 .await
                 .expect("the state is set");
         }
         app.model.reply(&script::replied(turn, REPLY));
         let mut events = app.engine.subscribe();
         app.engine
-            .send_message(chat.clone(), script::said(turn))
+            .send_message(chat, script::said(turn))
             .await
             .expect("the message is taken");
-        let (reply, _) = ended(&mut events, &chat).await;
+        let (reply, _) = ended(&mut events, chat).await;
         let swipe = reply.map(|reply| reply.swipes[0].clone()).expect("a reply");
         let figures = swipe.figures.expect("figures");
         let shared = app
             .model
             .last_request()
-            .is_some_and(|request| request.cache_key == chat);
+            .is_some_and(|request| request.cache_key == chat.to_string());
         let (prompt, reused) = (
             figures.prompt.unwrap_or_default(),
             figures.reused.unwrap_or_default(),
@@ -113,7 +114,7 @@ pub async fn group(turns: usize, absent: bool) -> GroupRun {
 }
 
 /// Four lorebooks with ten entries each, bound to the chat.
-async fn books(app: &Headless, chat: &str) {
+async fn books(app: &Headless, chat: ChatId) {
     let all: Vec<(String, String)> = script::entries().collect();
     for (number, part) in all.chunks(all.len() / BOOKS).enumerate() {
         let entry = |(uid, (key, content)): (usize, &(String, String))| {
@@ -129,11 +130,9 @@ async fn books(app: &Headless, chat: &str) {
             .import_bytes(format!("Book {number}.json"), file)
             .await
             .expect("a book");
-        let binding = LorebookBinding::Chat {
-            id: chat.to_owned(),
-        };
+        let binding = LorebookBinding::Chat { id: chat };
         app.engine
-            .bind_lorebook(report.imported[0].id.clone(), vec![binding])
+            .bind_lorebook(report.imported[0].id.parse().expect("an id"), vec![binding])
             .await
             .expect("the book is bound");
     }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 pub use control::{Control, ReplayedMessage};
 use domain::prompt::Segment;
+use domain::{ChatId, SwipeId};
 use engine::api::{EndReason, Figures, Message, SettingOwner, SettingValue, WhatIf};
 use engine::{Engine, Options, TurnOptions};
 pub use group::{GroupRun, group};
@@ -146,19 +147,19 @@ impl Measure {
             .await
             .expect("the card is imported");
         let chat = engine
-            .new_chat(imported.imported[0].id.clone())
+            .new_chat(imported.imported[0].id.parse().expect("an id"))
             .await
             .expect("a chat")
             .id;
         let mut held = ChatRun {
-            head: head(&engine, &chat).await,
+            head: head(&engine, chat).await,
             ..ChatRun::default()
         };
         for turn in 0..self.turns {
             if let Some((key, value)) = script::changed(turn, self.turns) {
-                set(&engine, &chat, key, value).await;
+                set(&engine, chat, key, value).await;
             }
-            let (reply, new_epoch) = self.turn(&engine, &chat, turn, &mut held).await;
+            let (reply, new_epoch) = self.turn(&engine, chat, turn, &mut held).await;
             told(
                 turn,
                 &reply.swipes[0].figures.clone().expect("figures"),
@@ -169,7 +170,7 @@ impl Measure {
             }
             if let ReplySource::Prepared(sentences) = self.replies {
                 let text = script::replied(turn, sentences);
-                put(dir, &reply.swipes[0].id, &text);
+                put(dir, reply.swipes[0].id, &text);
                 held.unread = tokenizer.count(&Segment {
                     text,
                     control: false,
@@ -234,7 +235,7 @@ impl Measure {
     async fn turn(
         &self,
         engine: &Engine,
-        chat: &str,
+        chat: ChatId,
         turn: usize,
         held: &mut ChatRun,
     ) -> (Message, Option<String>) {
@@ -256,7 +257,7 @@ impl Measure {
             script::said(turn)
         };
         engine
-            .send_with(chat.to_owned(), words, options)
+            .send_with(chat, words, options)
             .await
             .expect("the message is accepted");
         let (reply, reason) = ended(&mut events, chat).await;
@@ -269,7 +270,7 @@ impl Measure {
         let figures = swipe.figures.as_ref().expect("figures");
         let reused = figures.reused.expect("the reused tokens");
         let new_epoch = engine
-            .manifest(swipe.id.clone())
+            .manifest(swipe.id)
             .await
             .expect("a manifest")
             .new_epoch_code;
@@ -292,8 +293,7 @@ impl Measure {
 
 /// Replaces the text of a reply in the database, because an edit through the engine would begin a
 /// new epoch.
-fn put(dir: &Path, swipe: &str, text: &str) {
-    let id: domain::SwipeId = swipe.parse().expect("an id");
+fn put(dir: &Path, id: SwipeId, text: &str) {
     let database = crate::open_database(&dir.join("data"));
     let changed = database.execute(
         "UPDATE swipe SET text = ?1 WHERE id = ?2",
@@ -302,17 +302,15 @@ fn put(dir: &Path, swipe: &str, text: &str) {
     assert_eq!(changed.expect("the text is taken"), 1);
 }
 
-async fn head(engine: &Engine, chat: &str) -> String {
+async fn head(engine: &Engine, chat: ChatId) -> String {
     let report = engine
-        .preview_prompt(chat.to_owned(), "Hello.".to_owned(), WhatIf::default())
+        .preview_prompt(chat, "Hello.".to_owned(), WhatIf::default())
         .await;
     report.expect("a prompt").messages[0].text.clone()
 }
 
-async fn set(engine: &Engine, chat: &str, key: &str, value: &str) {
-    let owner = SettingOwner::Chat {
-        id: chat.to_owned(),
-    };
+async fn set(engine: &Engine, chat: ChatId, key: &str, value: &str) {
+    let owner = SettingOwner::Chat { id: chat };
     engine
         .set_setting(
             owner,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::ToolDefinition;
+use domain::{ChatId, MessageId, ToolDefinition};
 use engine::ToolOutput;
 use engine::api::client::{
     ClientError, ClientMessage, ClientOptions, ClientRequest, ClientRole, ModelKind, ReplyEvent,
@@ -57,7 +57,7 @@ async fn reply(
     app: &Headless,
     grant: &ApiGrant,
     request: ClientRequest,
-) -> Result<(String, Option<String>), ClientError> {
+) -> Result<(String, Option<ChatId>), ClientError> {
     let mut reply = app.engine.api_reply(grant.clone(), request).await?;
     let mut text = String::new();
     while let Some(event) = reply.next().await {
@@ -67,7 +67,7 @@ async fn reply(
             _ => {}
         }
     }
-    Ok((text, reply.place.chat.clone()))
+    Ok((text, reply.place.chat))
 }
 
 #[tokio::test]
@@ -134,9 +134,9 @@ async fn read_only_key_stores_nothing() {
     assert_eq!(app.engine.list_chats().await.unwrap(), chats);
 
     let chat = app.first_chat().await.id;
-    let before = app.transcript(&chat).await;
+    let before = app.transcript(chat).await;
     let named = ClientRequest {
-        chat: Some(chat.clone()),
+        chat: Some(chat.to_string()),
         ..says("mira", "Which lamp?")
     };
     reply(&app, &read_only, named).await.unwrap();
@@ -155,7 +155,7 @@ async fn read_only_key_stores_nothing() {
             .any(|message| message.text.contains(greeting)),
         "the stored history is sent"
     );
-    assert_eq!(app.transcript(&chat).await, before);
+    assert_eq!(app.transcript(chat).await, before);
 
     let store = ClientRequest {
         store: true,
@@ -180,9 +180,9 @@ async fn client_message_is_stored_before_the_model() {
         .await
         .unwrap();
     gate.reached().await;
-    let chat = reply.place.chat.clone().unwrap();
+    let chat = reply.place.chat.unwrap();
     assert_eq!(
-        app.transcript(&chat).await.last().unwrap(),
+        app.transcript(chat).await.last().unwrap(),
         "Traveller: Are you there?"
     );
     gate.open();
@@ -216,8 +216,8 @@ async fn requests_for_one_chat_wait_for_each_other() {
     };
     let (first, second) = tokio::join!(first, second);
     let (text, chat) = first.unwrap();
-    assert_eq!((text.as_str(), &chat), ("First.", &second));
-    let transcript = app.transcript(&chat.unwrap()).await;
+    assert_eq!((text.as_str(), chat), ("First.", second));
+    let transcript = app.transcript(chat.unwrap()).await;
     assert_eq!(
         transcript[1..4],
         ["Traveller: One.", "Mira: First.", "Traveller: Two."]
@@ -246,7 +246,7 @@ async fn client_that_gives_up_waiting_stores_nothing() {
     gate.open();
     while first.next().await.is_some() {}
     let (_, chat) = reply(&app, &full(), says("mira", "Three.")).await.unwrap();
-    let transcript = app.transcript(&chat.unwrap()).await;
+    let transcript = app.transcript(chat.unwrap()).await;
     assert_eq!(
         transcript[1..],
         [
@@ -312,10 +312,10 @@ async fn group_replies_come_in_one_message_with_names() {
         several_replies: true,
         auto_delay: 0,
     };
-    app.engine.set_group(chat.clone(), options).await.unwrap();
+    app.engine.set_group(chat, options).await.unwrap();
     app.model.reply("Evening.").reply("Aye.");
     let named = ClientRequest {
-        chat: Some(chat.clone()),
+        chat: Some(chat.to_string()),
         ..says("ada", "Good evening, Ada and all of you.")
     };
     let mut reply = app.engine.api_reply(full(), named).await.unwrap();
@@ -335,27 +335,20 @@ async fn group_replies_come_in_one_message_with_names() {
             Some("Ada: Evening.\n\nBo: Aye.")
         )
     );
-    let stored = app
-        .engine
-        .whole_chat(chat.clone())
-        .await
-        .unwrap()
-        .page
-        .messages;
+    let stored = app.engine.whole_chat(chat).await.unwrap().page.messages;
     let said = |text: &str| {
         stored
             .iter()
             .find(|message| message.swipes[0].text == text)
             .unwrap()
     };
-    let last = [said("Evening."), said("Aye.")]
-        .map(|message| (message.name.as_str(), message.id.as_str()));
-    let told: Vec<(&str, &str)> = speakers
+    let last = [said("Evening."), said("Aye.")].map(|message| (message.name.as_str(), message.id));
+    let told: Vec<(&str, MessageId)> = speakers
         .iter()
-        .map(|speaker| (speaker.name.as_str(), speaker.message.as_str()))
+        .map(|speaker| (speaker.name.as_str(), speaker.message))
         .collect();
     assert_eq!(told, last);
-    assert_eq!(reply.place.message.as_deref(), Some(last[0].1));
+    assert_eq!(reply.place.message, Some(last[0].1));
 }
 
 #[tokio::test]
@@ -367,14 +360,14 @@ async fn reply_in_the_window_does_not_end_a_clients() {
         .play(ReplyScript::new().text("For the window.").gate(&gate))
         .reply("For the client.");
     app.engine
-        .send_message(chat.clone(), "Hello.".into())
+        .send_message(chat, "Hello.".into())
         .await
         .unwrap();
     app.model.wait_for_requests(1).await;
     let (engine, named) = (
         app.engine.clone(),
         ClientRequest {
-            chat: Some(chat),
+            chat: Some(chat.to_string()),
             ..says("mira", "And me?")
         },
     );
@@ -400,7 +393,7 @@ async fn reply_in_the_window_does_not_end_a_clients() {
 async fn stored_reply_runs_allowed_tools_and_asks_nobody() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    switch_on(&app, &chat, &["tool_clock"]).await;
+    switch_on(&app, chat, &["tool_clock"]).await;
     let lab = Lab::with(&app, &["look"], |_, _| ToolOutput::text("waves"));
     app.model.play(
         ReplyScript::new()
@@ -409,18 +402,12 @@ async fn stored_reply_runs_allowed_tools_and_asks_nobody() {
     );
     app.model.reply("Late.");
     let named = ClientRequest {
-        chat: Some(chat.clone()),
+        chat: Some(chat.to_string()),
         ..says("mira", "What time is it?")
     };
     let (text, _) = reply(&app, &full(), named).await.unwrap();
     assert_eq!(text, "Late.");
-    let stored = app
-        .engine
-        .whole_chat(chat.clone())
-        .await
-        .unwrap()
-        .page
-        .messages;
+    let stored = app.engine.whole_chat(chat).await.unwrap().page.messages;
     let used: Vec<bool> = used(stored.last().unwrap())
         .iter()
         .map(|call| call.error)
@@ -441,7 +428,7 @@ async fn stored_reply_runs_allowed_tools_and_asks_nobody() {
         ..ClientOptions::default()
     };
     let own = ClientRequest {
-        chat: Some(chat),
+        chat: Some(chat.to_string()),
         options,
         ..says("mira", "And now?")
     };

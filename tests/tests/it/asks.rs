@@ -1,6 +1,7 @@
 //! Jobs other than normal replies: drafting the user's message, a title, and continuing a reply by
 //! request. Each adds one message after the chat's own prompt.
 
+use domain::ChatId;
 use domain::prompt::{PromptMessage, PromptRole};
 use engine::api::{ApiError, Ask, EndReason, Event, Origin, SettingOwner, SettingValue, WhatIf};
 use engine::{Events, TurnOptions};
@@ -24,9 +25,9 @@ async fn set(app: &Headless, key: &str, value: &str) {
         .unwrap();
 }
 
-async fn title(app: &Headless, chat: &str) -> String {
+async fn title(app: &Headless, chat: ChatId) -> String {
     app.engine.settle().await;
-    app.engine.open_chat(chat.to_owned()).await.unwrap().title
+    app.engine.open_chat(chat).await.unwrap().title
 }
 
 fn last(messages: &[PromptMessage]) -> &str {
@@ -44,11 +45,11 @@ async fn draft_streams_into_the_composer() {
             .prefill(9, 9, 7)
             .words("Traveller: Thank you, it is cold out. "),
     );
-    app.send(&chat, "May I?").await;
-    let before = app.transcript(&chat).await;
+    app.send(chat, "May I?").await;
+    let before = app.transcript(chat).await;
 
     let mut events = app.engine.subscribe();
-    app.engine.impersonate(chat.clone()).await.unwrap();
+    app.engine.impersonate(chat).await.unwrap();
     let mut seen = String::new();
     let text = loop {
         match events.next().await.unwrap() {
@@ -71,9 +72,9 @@ async fn draft_streams_into_the_composer() {
         (text.as_str(), seen.trim_end()),
         ("Thank you, it is cold out.", "Thank you, it is cold out.")
     );
-    let open = app.engine.open_chat(chat.clone()).await.unwrap();
+    let open = app.engine.open_chat(chat).await.unwrap();
     assert_eq!(open.draft, text);
-    assert_eq!(app.transcript(&chat).await, before);
+    assert_eq!(app.transcript(chat).await, before);
 }
 
 /// The task follows the chat's own bytes, so a model that has the chat cached only evaluates the
@@ -86,11 +87,11 @@ async fn task_prompt_extends_the_cached_chat() {
         .reply("Come in.")
         .reply("Gladly.")
         .reply("Sit down.");
-    app.send(&chat, "May I?").await;
+    app.send(chat, "May I?").await;
     let mut events = app.engine.subscribe();
-    app.engine.impersonate(chat.clone()).await.unwrap();
+    app.engine.impersonate(chat).await.unwrap();
     let (draft, _) = drafted(&mut events).await;
-    let (reply, _) = app.send(&chat, &draft).await;
+    let (reply, _) = app.send(chat, &draft).await;
 
     let [turn, ask, next] = &app.model.requests()[..] else {
         panic!("three requests")
@@ -104,7 +105,7 @@ async fn task_prompt_extends_the_cached_chat() {
     );
     assert_eq!(
         (ask.cache_key.as_str(), ask.sampling.max_tokens),
-        (chat.as_str(), 160)
+        (chat.to_string().as_str(), 160)
     );
     assert_eq!(
         next.prompt.messages[..read.len() + 1],
@@ -112,7 +113,7 @@ async fn task_prompt_extends_the_cached_chat() {
     );
     let manifest = app
         .engine
-        .manifest(reply.unwrap().swipes[0].id.clone())
+        .manifest(reply.unwrap().swipes[0].id)
         .await
         .unwrap();
     assert_eq!((manifest.epoch, manifest.new_epoch), (1, None));
@@ -129,7 +130,7 @@ async fn task_prompt_can_be_previewed() {
     };
     let seen = app
         .engine
-        .preview_prompt(chat.clone(), String::new(), what_if)
+        .preview_prompt(chat, String::new(), what_if)
         .await
         .unwrap();
     let mut events = app.engine.subscribe();
@@ -174,15 +175,9 @@ async fn stopping_a_draft_keeps_its_text() {
             .words("sentence."),
     );
     let mut events = app.engine.subscribe();
-    app.engine.impersonate(chat.clone()).await.unwrap();
+    app.engine.impersonate(chat).await.unwrap();
     gate.reached().await;
-    let joined = app
-        .engine
-        .open_chat(chat.clone())
-        .await
-        .unwrap()
-        .drafting
-        .unwrap();
+    let joined = app.engine.open_chat(chat).await.unwrap().drafting.unwrap();
     assert_eq!(
         (joined.text.as_str(), joined.seq),
         ("Half a ", 2),
@@ -190,11 +185,11 @@ async fn stopping_a_draft_keeps_its_text() {
     );
     let busy = app
         .engine
-        .send_message(chat.clone(), "Hello?".into())
+        .send_message(chat, "Hello?".into())
         .await
         .unwrap_err();
     assert!(matches!(busy, ApiError::Busy { .. }), "{busy:?}");
-    app.engine.stop(chat.clone()).await.unwrap();
+    app.engine.stop(chat).await.unwrap();
     assert_eq!(
         drafted(&mut events).await,
         ("Half a".into(), EndReason::Cancelled)
@@ -208,17 +203,17 @@ async fn draft_does_not_overwrite_the_composer() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.engine
-        .save_draft(chat.clone(), "I was going to".into())
+        .save_draft(chat, "I was going to".into())
         .await
         .unwrap();
-    let refused = app.engine.impersonate(chat.clone()).await.unwrap_err();
+    let refused = app.engine.impersonate(chat).await.unwrap_err();
     assert!(matches!(refused, ApiError::BadInput { .. }), "{refused:?}");
     assert_eq!(
-        app.engine.open_chat(chat.clone()).await.unwrap().draft,
+        app.engine.open_chat(chat).await.unwrap().draft,
         "I was going to"
     );
     app.model.reply("Still here.");
-    app.send(&chat, "Hello.").await;
+    app.send(chat, "Hello.").await;
     assert_eq!(app.model.requests().len(), 1);
 }
 
@@ -251,7 +246,7 @@ async fn custom_task_text_is_used_until_reset() {
     let task = async || {
         let report = app
             .engine
-            .preview_with(chat.clone(), String::new(), ask())
+            .preview_with(chat, String::new(), ask())
             .await
             .unwrap();
         report.messages.last().unwrap().text.clone()
@@ -299,10 +294,10 @@ async fn continues_by_request_if_set_so() {
                 .finish(FinishReason::Length),
         )
         .reply("Mira: a time.");
-    app.send(&chat, "A story, please.").await;
+    app.send(chat, "A story, please.").await;
     let mut events = app.engine.subscribe();
-    app.engine.continue_reply(chat.clone()).await.unwrap();
-    let (reply, _) = ended(&mut events, &chat).await;
+    app.engine.continue_reply(chat).await.unwrap();
+    let (reply, _) = ended(&mut events, chat).await;
 
     let prompt = app.model.last_request().unwrap().prompt;
     assert!(
@@ -332,14 +327,14 @@ async fn learns_that_an_endpoint_refuses_prefill() {
                 .finish(FinishReason::Length),
         )
         .reply("a time.");
-    app.send(&chat, "A story, please.").await;
+    app.send(chat, "A story, please.").await;
     for _ in 0..2 {
         let mut events = app.engine.subscribe();
-        app.engine.continue_reply(chat.clone()).await.unwrap();
-        ended(&mut events, &chat).await;
+        app.engine.continue_reply(chat).await.unwrap();
+        ended(&mut events, chat).await;
     }
     assert_eq!(
-        app.transcript(&chat).await.last().unwrap(),
+        app.transcript(chat).await.last().unwrap(),
         "Mira: Once upon a time."
     );
     let continues: Vec<bool> = app
@@ -357,7 +352,7 @@ async fn replies_begin_with_the_set_text() {
     let chat = app.first_chat().await.id;
     set(&app, "reply_start", "*{{char}} nods.*").await;
     app.model.reply("Then she waits.").reply(" Slowly.");
-    let (reply, _) = app.send(&chat, "May I?").await;
+    let (reply, _) = app.send(chat, "May I?").await;
     let prompt = app.model.last_request().unwrap().prompt;
     let end = prompt.messages.last().unwrap();
     assert!(prompt.continues);
@@ -370,8 +365,8 @@ async fn replies_begin_with_the_set_text() {
         "*Mira nods.* Then she waits."
     );
     let mut events = app.engine.subscribe();
-    app.engine.continue_reply(chat.clone()).await.unwrap();
-    let (reply, _) = ended(&mut events, &chat).await;
+    app.engine.continue_reply(chat).await.unwrap();
+    let (reply, _) = ended(&mut events, chat).await;
     assert_eq!(
         selected_text(&reply.unwrap()),
         "*Mira nods.* Then she waits. Slowly."
@@ -391,17 +386,13 @@ async fn a_refused_start_of_replies_is_left_out_with_a_notice() {
     app.model
         .fail(ProviderError::new(ProviderErrorKind::NoPrefill, "no", ""))
         .reply("Come in.");
-    let (reply, reason) = app.send(&chat, "May I?").await;
+    let (reply, reason) = app.send(chat, "May I?").await;
     let reply = reply.unwrap();
     assert_eq!(
         (selected_text(&reply), reason),
         ("Come in.", EndReason::Stop)
     );
-    let manifest = app
-        .engine
-        .manifest(reply.swipes[0].id.clone())
-        .await
-        .unwrap();
+    let manifest = app.engine.manifest(reply.swipes[0].id).await.unwrap();
     assert!(
         manifest
             .notices
@@ -423,10 +414,10 @@ async fn a_continuation_is_parted_as_set() {
     ] {
         set(&app, "continue_postfix", postfix).await;
         app.model.reply("She waits.").reply("Then");
-        app.send(&chat, "Go on.").await;
+        app.send(chat, "Go on.").await;
         let mut events = app.engine.subscribe();
-        app.engine.continue_reply(chat.clone()).await.unwrap();
-        let (reply, _) = ended(&mut events, &chat).await;
+        app.engine.continue_reply(chat).await.unwrap();
+        let (reply, _) = ended(&mut events, chat).await;
         assert_eq!(selected_text(&reply.unwrap()), whole);
     }
 }
@@ -441,11 +432,11 @@ async fn chat_gets_a_title_after_some_messages() {
         .reply("Soup.")
         .reply("\"**The Warm Kitchen**\"\nOr not?")
         .reply("Yes.");
-    app.send(&chat, "May I?").await;
-    assert_eq!(title(&app, &chat).await, "Mira");
-    app.send(&chat, "What is in the pot?").await;
-    assert_eq!(title(&app, &chat).await, "The Warm Kitchen");
-    app.send(&chat, "Is it good?").await;
+    app.send(chat, "May I?").await;
+    assert_eq!(title(&app, chat).await, "Mira");
+    app.send(chat, "What is in the pot?").await;
+    assert_eq!(title(&app, chat).await, "The Warm Kitchen");
+    app.send(chat, "Is it good?").await;
     app.engine.settle().await;
 
     let requests = app.model.requests();
@@ -472,17 +463,14 @@ async fn keeps_user_titles_and_rejects_bad_ones() {
         .reply("Three.");
     app.model
         .play(ReplyScript::new().words("A Late Name").gate(&gate));
-    app.send(&chat, "1").await;
-    app.send(&chat, "2").await;
-    assert_eq!(title(&app, &chat).await, "Mira");
-    app.send(&chat, "3").await;
+    app.send(chat, "1").await;
+    app.send(chat, "2").await;
+    assert_eq!(title(&app, chat).await, "Mira");
+    app.send(chat, "3").await;
     gate.reached().await;
-    app.engine
-        .rename_chat(chat.clone(), "Mine".into())
-        .await
-        .unwrap();
+    app.engine.rename_chat(chat, "Mine".into()).await.unwrap();
     gate.open();
-    assert_eq!(title(&app, &chat).await, "Mine");
+    assert_eq!(title(&app, chat).await, "Mine");
 }
 
 #[tokio::test]
@@ -496,16 +484,16 @@ async fn message_precedes_a_title_request() {
         .reply("Two.")
         .play(ReplyScript::new().words("Never").gate(&gate).words("kept"))
         .reply("Three.");
-    app.send(&chat, "1").await;
-    app.send(&chat, "2").await;
+    app.send(chat, "1").await;
+    app.send(chat, "2").await;
     gate.reached().await;
     app.model.reply("A Name");
-    let (reply, reason) = app.send(&chat, "3").await;
+    let (reply, reason) = app.send(chat, "3").await;
     assert_eq!(
         (selected_text(&reply.unwrap()), reason),
         ("Three.", EndReason::Stop)
     );
-    assert_eq!(title(&app, &chat).await, "A Name");
+    assert_eq!(title(&app, chat).await, "A Name");
 }
 
 /// Endpoints may cost money, so they get no requests that the user did not ask for.
@@ -515,8 +503,8 @@ async fn endpoint_does_not_create_titles_unasked() {
     let chat = app.first_chat().await.id;
     for words in ["1", "2", "3"] {
         app.model.reply("Hm.");
-        app.send(&chat, words).await;
+        app.send(chat, words).await;
     }
-    assert_eq!(title(&app, &chat).await, "Mira");
+    assert_eq!(title(&app, chat).await, "Mira");
     assert_eq!(app.model.requests().len(), 3);
 }

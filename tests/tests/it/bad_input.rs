@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use domain::EndpointId;
 use engine::api::{ApiError, CardFormat, CharacterFields, EndpointDraft, ProviderClass};
 use engine::{Engine, OpenError, Options};
 use tests::headless::Headless;
@@ -99,11 +100,7 @@ async fn bad_file_does_not_block_others() {
     ] {
         fs::write(
             folder.join(name),
-            app.engine
-                .export_character(id.clone(), format)
-                .await
-                .unwrap()
-                .bytes,
+            app.engine.export_character(id, format).await.unwrap().bytes,
         )
         .unwrap();
     }
@@ -181,11 +178,8 @@ async fn missing_model_is_an_error_and_keeps_the_message() {
         .unwrap_or_else(|error| panic!("{error}"));
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let mut events = engine.subscribe();
-    engine
-        .send_message(chat.clone(), "Anybody?".into())
-        .await
-        .unwrap();
-    let (message, reason) = tests::headless::ended(&mut events, &chat).await;
+    engine.send_message(chat, "Anybody?".into()).await.unwrap();
+    let (message, reason) = tests::headless::ended(&mut events, chat).await;
     assert!(message.is_none());
     let engine::api::EndReason::Failed {
         error: ApiError::NoModel { hint, .. },
@@ -256,15 +250,18 @@ async fn invalid_arguments_change_nothing() {
     let bad = |result: Result<(), ApiError>| matches!(result, Err(ApiError::BadInput { .. }));
     assert!(bad(app
         .engine
-        .send_message(chat.clone(), "  \n ".into())
+        .send_message(chat, "  \n ".into())
         .await
         .map(drop)));
     assert!(bad(app
         .engine
-        .send_message("../../etc/passwd".into(), "hi".into())
+        .call(
+            "send_message",
+            br#"{"chat":"../../etc/passwd","text":"hi"}"#
+        )
         .await
         .map(drop)));
-    assert!(bad(app.engine.rename_chat(chat.clone(), " ".into()).await));
+    assert!(bad(app.engine.rename_chat(chat, " ".into()).await));
     assert!(bad(app
         .engine
         .create_character(CharacterFields::default())
@@ -277,21 +274,21 @@ async fn invalid_arguments_change_nothing() {
         .map(drop)));
     let gone = app
         .engine
-        .open_chat("0190a0a0-0000-7000-8000-000000000000".into())
+        .open_chat("0190a0a0-0000-7000-8000-000000000000".parse().unwrap())
         .await;
     assert!(matches!(gone, Err(ApiError::NotFound { .. })));
     assert!(matches!(
         app.engine.asset("../inglenook.db".into()).await,
         Err(ApiError::NotFound { .. })
     ));
-    assert_eq!(app.transcript(&chat).await.len(), 1);
+    assert_eq!(app.transcript(chat).await.len(), 1);
 }
 
 /// Changing an endpoint's address must not send its key to the new address.
 #[tokio::test]
 async fn stored_key_is_not_sent_to_another_address() {
     let app = Headless::new().await;
-    let draft = |id: Option<String>, url: &str, key: Option<&str>| EndpointDraft {
+    let draft = |id: Option<EndpointId>, url: &str, key: Option<&str>| EndpointDraft {
         id,
         name: "Mine".into(),
         url: url.into(),
@@ -305,12 +302,12 @@ async fn stored_key_is_not_sent_to_another_address() {
         .save_endpoint(draft(None, "https://127.0.0.1:1/v1", Some("canary")))
         .await
         .unwrap();
-    let elsewhere = draft(Some(saved.id.clone()), "https://127.0.0.1:2/v1", None);
+    let elsewhere = draft(Some(saved.id), "https://127.0.0.1:2/v1", None);
     for result in [
         app.engine.test_endpoint(elsewhere.clone()).await.map(drop),
         app.engine.save_endpoint(elsewhere).await.map(drop),
         app.engine
-            .save_endpoint(draft(Some(saved.id.clone()), "http://127.0.0.1:1/v1", None))
+            .save_endpoint(draft(Some(saved.id), "http://127.0.0.1:1/v1", None))
             .await
             .map(drop),
     ] {

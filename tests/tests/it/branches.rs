@@ -1,5 +1,6 @@
 //! Parts of chats: branching, splitting and joining them, and the earlier texts of their messages.
 
+use domain::ChatId;
 use engine::api::{
     ApiError, Change, Chat, GroupOptions, Message, Rating, SettingOwner, SettingValue, TurnOrder,
 };
@@ -7,7 +8,7 @@ use tests::headless::{Headless, ended, selected_text};
 
 struct Branching {
     app: Headless,
-    chat: String,
+    chat: ChatId,
 }
 
 impl Branching {
@@ -30,27 +31,27 @@ impl Branching {
 
     async fn say(&self, text: &str, reply: &str) -> Message {
         self.app.model.reply(reply);
-        self.app.send(&self.chat, text).await.0.unwrap()
+        self.app.send(self.chat, text).await.0.unwrap()
     }
 
     async fn regenerate(&self, reply: &str) -> Message {
         self.app.model.reply(reply);
         let mut events = self.app.engine.subscribe();
-        self.app.engine.regenerate(self.chat.clone()).await.unwrap();
-        ended(&mut events, &self.chat).await.0.unwrap()
+        self.app.engine.regenerate(self.chat).await.unwrap();
+        ended(&mut events, self.chat).await.0.unwrap()
     }
 
-    async fn messages(&self, chat: &str) -> Vec<Message> {
+    async fn messages(&self, chat: ChatId) -> Vec<Message> {
         self.app
             .engine
-            .whole_chat(chat.to_owned())
+            .whole_chat(chat)
             .await
             .unwrap()
             .page
             .messages
     }
 
-    async fn texts(&self, chat: &str) -> Vec<String> {
+    async fn texts(&self, chat: ChatId) -> Vec<String> {
         self.messages(chat)
             .await
             .iter()
@@ -59,7 +60,7 @@ impl Branching {
     }
 
     async fn branch_at_end(&self) -> Chat {
-        let last = self.messages(&self.chat).await.pop().unwrap();
+        let last = self.messages(self.chat).await.pop().unwrap();
         self.app
             .engine
             .branch_chat(last.id, None, None)
@@ -68,25 +69,20 @@ impl Branching {
     }
 
     async fn split_at(&self, index: usize) -> engine::api::SplitChat {
-        let message = self.messages(&self.chat).await.swap_remove(index).id;
+        let message = self.messages(self.chat).await.swap_remove(index).id;
         self.app.engine.split_chat(message).await.unwrap()
     }
 
-    async fn join(&self, other: &str) -> Result<engine::api::JoinedChat, ApiError> {
-        self.app
-            .engine
-            .join_chats(self.chat.clone(), other.to_owned())
-            .await
+    async fn join(&self, other: ChatId) -> Result<engine::api::JoinedChat, ApiError> {
+        self.app.engine.join_chats(self.chat, other).await
     }
 
     /// The text of a setting in a chat.
-    async fn note(&self, chat: &str) -> SettingValue {
+    async fn note(&self, chat: ChatId) -> SettingValue {
         let all = self
             .app
             .engine
-            .layered_settings(SettingOwner::Chat {
-                id: chat.to_owned(),
-            })
+            .layered_settings(SettingOwner::Chat { id: chat })
             .await
             .unwrap();
         all.settings
@@ -102,34 +98,29 @@ async fn branch_copies_everything_but_prompts_and_draft() {
     let world = Branching::talk(1).await;
     let engine = &world.app.engine;
     let reply = world.regenerate("<emotion=joy>Another answer").await;
-    let [greeting, question, ..] = &world.messages(&world.chat).await[..] else {
+    let [greeting, question, ..] = &world.messages(world.chat).await[..] else {
         panic!("too short")
     };
     engine
-        .edit_message(question.id.clone(), "A better question".into())
+        .edit_message(question.id, "A better question".into())
+        .await
+        .unwrap();
+    engine.hide_message(greeting.id, true).await.unwrap();
+    engine.pin_message(question.id, true).await.unwrap();
+    engine
+        .set_checkpoint(question.id, Some("The door".into()))
         .await
         .unwrap();
     engine
-        .hide_message(greeting.id.clone(), true)
-        .await
-        .unwrap();
-    engine.pin_message(question.id.clone(), true).await.unwrap();
-    engine
-        .set_checkpoint(question.id.clone(), Some("The door".into()))
+        .rate_swipe(reply.swipes[1].id, Some(Rating::Up))
         .await
         .unwrap();
     engine
-        .rate_swipe(reply.swipes[1].id.clone(), Some(Rating::Up))
-        .await
-        .unwrap();
-    engine
-        .save_draft(world.chat.clone(), "Not sent".into())
+        .save_draft(world.chat, "Not sent".into())
         .await
         .unwrap();
     let (owner, note) = (
-        SettingOwner::Chat {
-            id: world.chat.clone(),
-        },
+        SettingOwner::Chat { id: world.chat },
         SettingValue::Text("Be kind.".into()),
     );
     engine
@@ -139,8 +130,8 @@ async fn branch_copies_everything_but_prompts_and_draft() {
 
     let branch = world.branch_at_end().await;
     let (own, copied) = (
-        world.messages(&world.chat).await,
-        world.messages(&branch.id).await,
+        world.messages(world.chat).await,
+        world.messages(branch.id).await,
     );
     assert_eq!(own.len(), copied.len());
     for (own, copy) in own.iter().zip(&copied) {
@@ -172,28 +163,28 @@ async fn branch_copies_everything_but_prompts_and_draft() {
             .as_ref()
             .is_some_and(|emotion| emotion.label == "joy")
     );
-    let marks = engine.chat_marks(branch.id.clone()).await.unwrap();
+    let marks = engine.chat_marks(branch.id).await.unwrap();
     assert_eq!(
         (marks.checkpoints.len(), marks.checkpoints[0].name.as_str()),
         (1, "The door")
     );
-    assert_eq!(marks.edited, [copied[1].id.clone()]);
+    assert_eq!(marks.edited, [copied[1].id]);
     assert_eq!(
         (marks.ratings.len(), &marks.ratings[0].swipe),
         (1, &copied[2].swipes[1].id)
     );
     assert_eq!(
-        engine.revisions(copied[1].id.clone()).await.unwrap()[0].text,
+        engine.revisions(copied[1].id).await.unwrap()[0].text,
         "Question 1"
     );
-    assert_eq!(world.note(&branch.id).await, note);
+    assert_eq!(world.note(branch.id).await, note);
     assert_eq!(
         marks.origin.map(|origin| (origin.chat, origin.number)),
-        Some((world.chat.clone(), 3))
+        Some((world.chat, 3))
     );
 
     assert_eq!(branch.draft, "", "a draft stays in its chat");
-    let manifest = engine.manifest(copied[2].swipes[1].id.clone()).await;
+    let manifest = engine.manifest(copied[2].swipes[1].id).await;
     assert!(
         matches!(manifest, Err(ApiError::NotFound { .. })),
         "the prompt was sent by the other chat"
@@ -207,13 +198,13 @@ async fn branch_shows_the_chosen_version() {
     let branch = world
         .app
         .engine
-        .branch_chat(reply.id.clone(), Some(0), Some("First".into()))
+        .branch_chat(reply.id, Some(0), Some("First".into()))
         .await
         .unwrap();
     assert_eq!(
         (
             branch.title.as_str(),
-            world.texts(&branch.id).await[2].as_str()
+            world.texts(branch.id).await[2].as_str()
         ),
         ("First", "Answer 1")
     );
@@ -243,19 +234,19 @@ async fn branch_copies_group_and_presence() {
         auto_delay: 7,
         several_replies: false,
     };
-    engine.set_group(world.chat.clone(), options).await.unwrap();
+    engine.set_group(world.chat, options).await.unwrap();
     world.say("Good evening.", "Hm.").await;
     engine
-        .set_member(world.chat.clone(), ids[1].clone(), false, true)
+        .set_member(world.chat, ids[1], false, true)
         .await
         .unwrap();
     engine
-        .set_member(world.chat.clone(), ids[2].clone(), true, false)
+        .set_member(world.chat, ids[2], true, false)
         .await
         .unwrap();
     world.say("A secret.", "I see.").await;
     let branch = world.branch_at_end().await;
-    let own = engine.open_chat(world.chat.clone()).await.unwrap();
+    let own = engine.open_chat(world.chat).await.unwrap();
     assert!(
         own.group
             .as_ref()
@@ -274,18 +265,18 @@ async fn branch_copies_group_and_presence() {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        speakers(world.messages(&world.chat).await),
-        speakers(world.messages(&branch.id).await)
+        speakers(world.messages(world.chat).await),
+        speakers(world.messages(branch.id).await)
     );
 }
 
 #[tokio::test]
 async fn split_moves_the_end_and_can_be_undone() {
     let world = Branching::talk(2).await;
-    let whole = world.texts(&world.chat).await;
+    let whole = world.texts(world.chat).await;
     let split = world.split_at(3).await;
-    assert_eq!(world.texts(&world.chat).await, whole[..3]);
-    assert_eq!(world.texts(&split.chat.id).await, whole[3..]);
+    assert_eq!(world.texts(world.chat).await, whole[..3]);
+    assert_eq!(world.texts(split.chat.id).await, whole[3..]);
     assert_eq!(
         (split.moved.len(), split.chat.character_name.as_str()),
         (2, "Mira")
@@ -297,27 +288,27 @@ async fn split_moves_the_end_and_can_be_undone() {
         .restore_messages(split.moved)
         .await
         .unwrap();
-    assert_eq!(world.texts(&world.chat).await, whole);
+    assert_eq!(world.texts(world.chat).await, whole);
 }
 
 #[tokio::test]
 async fn split_then_join_gives_the_same_texts() {
     let world = Branching::talk(2).await;
     world.regenerate("Another answer").await;
-    let whole = world.texts(&world.chat).await;
+    let whole = world.texts(world.chat).await;
     for at in 1..whole.len() {
         let split = world.split_at(at).await;
-        let joined = world.join(&split.chat.id).await.unwrap();
+        let joined = world.join(split.chat.id).await.unwrap();
         assert_eq!(
-            world.texts(&world.chat).await,
+            world.texts(world.chat).await,
             whole,
             "split before message {at}"
         );
         assert_eq!(
-            (joined.added.len(), &joined.joined),
-            (whole.len() - at, &split.chat.id)
+            (joined.added.len(), joined.joined),
+            (whole.len() - at, split.chat.id)
         );
-        let last = world.messages(&world.chat).await.pop().unwrap();
+        let last = world.messages(world.chat).await.pop().unwrap();
         assert_eq!(last.swipes.len(), 2, "all versions are joined");
         let listed = world.app.engine.list_chats().await.unwrap();
         assert!(
@@ -343,26 +334,21 @@ async fn join_can_be_undone() {
     let character = world
         .app
         .engine
-        .open_chat(world.chat.clone())
+        .open_chat(world.chat)
         .await
         .unwrap()
         .character;
     let other = world.app.engine.new_chat(character).await.unwrap().id;
-    let (own, others) = (world.texts(&world.chat).await, world.texts(&other).await);
-    let joined = world.join(&other).await.unwrap();
+    let (own, others) = (world.texts(world.chat).await, world.texts(other).await);
+    let joined = world.join(other).await.unwrap();
     assert_eq!(
-        world.texts(&world.chat).await.len(),
+        world.texts(world.chat).await.len(),
         own.len() + others.len()
     );
-    world
-        .app
-        .engine
-        .delete_from(joined.added[0].clone())
-        .await
-        .unwrap();
+    world.app.engine.delete_from(joined.added[0]).await.unwrap();
     world.app.engine.restore_chat(joined.joined).await.unwrap();
     assert_eq!(
-        (world.texts(&world.chat).await, world.texts(&other).await),
+        (world.texts(world.chat).await, world.texts(other).await),
         (own, others)
     );
 }
@@ -372,30 +358,27 @@ async fn join_refuses_chats_that_do_not_fit() {
     let world = Branching::talk(1).await;
     let stranger = world.app.character("Bo").await;
     let foreign = world.app.engine.new_chat(stranger).await.unwrap().id;
-    let before = world.texts(&world.chat).await;
-    for other in [world.chat.clone(), foreign] {
+    let before = world.texts(world.chat).await;
+    for other in [world.chat, foreign] {
         assert!(
-            matches!(world.join(&other).await, Err(ApiError::BadInput { .. })),
+            matches!(world.join(other).await, Err(ApiError::BadInput { .. })),
             "{other}"
         );
     }
-    let missing = world.join(&uuid::Uuid::nil().to_string()).await;
+    let missing = world.join(ChatId(uuid::Uuid::nil())).await;
     assert!(matches!(missing, Err(ApiError::NotFound { .. })));
-    assert_eq!(world.texts(&world.chat).await, before);
+    assert_eq!(world.texts(world.chat).await, before);
 }
 
 #[tokio::test]
 async fn earlier_texts_show_what_changed() {
     let world = Branching::talk(1).await;
     let engine = &world.app.engine;
-    let question = world.messages(&world.chat).await[1].id.clone();
+    let question = world.messages(world.chat).await[1].id;
     for text in ["Question 2", "A question 2"] {
-        engine
-            .edit_message(question.clone(), text.into())
-            .await
-            .unwrap();
+        engine.edit_message(question, text.into()).await.unwrap();
     }
-    let parts = engine.revision_changes(question.clone(), 1).await.unwrap();
+    let parts = engine.revision_changes(question, 1).await.unwrap();
     let changed = |change| {
         parts
             .iter()

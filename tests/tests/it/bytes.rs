@@ -1,7 +1,8 @@
 //! Exact request bytes that an endpoint receives.
 
+use domain::{CharacterId, ChatId};
 use engine::Engine;
-use engine::api::{EndReason, LayeredSetting, ModelRef, Persona, SettingOwner, SettingValue};
+use engine::api::{EndReason, LayeredSetting, ModelRef, PersonaDraft, SettingOwner, SettingValue};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tests::headless::{Headless, ended};
@@ -30,7 +31,7 @@ struct Wired {
     engine: Engine,
     endpoint: Recorder,
     model: ModelRef,
-    character: String,
+    character: CharacterId,
     _dir: TempDir,
 }
 
@@ -47,29 +48,22 @@ impl Wired {
             engine,
             endpoint,
             model,
-            character: report.imported[0].id.clone(),
+            character: report.imported[0].id.parse().unwrap(),
             _dir: dir,
         }
     }
 
-    async fn chat(&self) -> String {
-        let chat = self
-            .engine
-            .new_chat(self.character.clone())
-            .await
-            .unwrap()
-            .id;
+    async fn chat(&self) -> ChatId {
+        let chat = self.engine.new_chat(self.character).await.unwrap().id;
         self.engine
-            .set_chat_model(chat.clone(), Some(self.model.clone()))
+            .set_chat_model(chat, Some(self.model.clone()))
             .await
             .unwrap();
         chat
     }
 
-    async fn set(&self, chat: &str, key: &str, value: &str) {
-        let owner = SettingOwner::Chat {
-            id: chat.to_owned(),
-        };
+    async fn set(&self, chat: ChatId, key: &str, value: &str) {
+        let owner = SettingOwner::Chat { id: chat };
         self.engine
             .set_setting(owner, key.into(), Some(SettingValue::Text(value.into())))
             .await
@@ -77,10 +71,10 @@ impl Wired {
     }
 
     /// Sends `text` and returns the body of its request.
-    async fn say(&self, chat: &str, text: &str) -> Vec<u8> {
+    async fn say(&self, chat: ChatId, text: &str) -> Vec<u8> {
         let mut events = self.engine.subscribe();
         self.engine
-            .send_message(chat.to_owned(), text.to_owned())
+            .send_message(chat, text.to_owned())
             .await
             .unwrap();
         let (reply, reason) = ended(&mut events, chat).await;
@@ -112,33 +106,23 @@ fn assert_holds(body: &[u8], canaries: &[&str]) {
 async fn request_contains_memory_lore_persona_and_mode() {
     let wired = Wired::with(card()).await;
     let told = wired.chat().await;
-    let persona = Persona {
-        id: String::new(),
+    let persona = PersonaDraft {
+        id: None,
         name: "Wren".into(),
         description: "{{user}} draws maps.".into(),
         instructions: String::new(),
-        picture: None,
         place: Default::default(),
-        characters: Vec::new(),
     };
     let persona = wired.engine.save_persona(persona).await.unwrap().id;
+    wired.engine.set_chat_persona(told, persona).await.unwrap();
     wired
-        .engine
-        .set_chat_persona(told.clone(), persona.clone())
-        .await
-        .unwrap();
-    wired
-        .say(&told, "Remember that I own a boat named ZEPHYRINE.")
+        .say(told, "Remember that I own a boat named ZEPHYRINE.")
         .await;
     let chat = wired.chat().await;
-    wired
-        .engine
-        .set_chat_persona(chat.clone(), persona)
-        .await
-        .unwrap();
-    wired.set(&chat, "mode", "study").await;
+    wired.engine.set_chat_persona(chat, persona).await.unwrap();
+    wired.set(chat, "mode", "study").await;
     let body = wired
-        .say(&chat, "What is the name of my boat, and where is the reef?")
+        .say(chat, "What is the name of my boat, and where is the reef?")
         .await;
     assert_holds(
         &body,
@@ -158,15 +142,15 @@ async fn chat_continues_with_another_endpoint() {
     let wired = Wired::with(card()).await;
     let chat = wired.chat().await;
     wired
-        .set(&chat, "extra_instructions", "Mind the tides.")
+        .set(chat, "extra_instructions", "Mind the tides.")
         .await;
     wired
-        .say(&chat, "Remember that I own a boat named ZEPHYRINE.")
+        .say(chat, "Remember that I own a boat named ZEPHYRINE.")
         .await;
-    let before = wired.say(&chat, "Is it foggy?").await;
+    let before = wired.say(chat, "Is it foggy?").await;
     let settings = wired
         .engine
-        .layered_settings(SettingOwner::Chat { id: chat.clone() })
+        .layered_settings(SettingOwner::Chat { id: chat })
         .await
         .unwrap()
         .settings;
@@ -174,16 +158,16 @@ async fn chat_continues_with_another_endpoint() {
     let model = other.join(&wired.engine, "vast").await;
     wired
         .engine
-        .set_chat_model(chat.clone(), Some(model))
+        .set_chat_model(chat, Some(model))
         .await
         .unwrap();
     let mut events = wired.engine.subscribe();
     wired
         .engine
-        .send_message(chat.clone(), "And now?".into())
+        .send_message(chat, "And now?".into())
         .await
         .unwrap();
-    ended(&mut events, &chat).await;
+    ended(&mut events, chat).await;
     let after = other
         .body_with("And now?")
         .expect("the message was sent to the other endpoint");
@@ -256,8 +240,8 @@ async fn imported_preset_sends_no_unresolved_macro() {
         .id
         .clone();
     let chat = wired.chat().await;
-    wired.set(&chat, "template", &template).await;
-    let body = wired.say(&chat, "Good evening.").await;
+    wired.set(chat, "template", &template).await;
+    let body = wired.say(chat, "Good evening.").await;
     assert_holds(
         &body,
         &[

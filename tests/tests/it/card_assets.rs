@@ -5,6 +5,7 @@ use std::io::{Cursor, Write as _};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use domain::CharacterId;
 use engine::api::{ApiError, CardAsset, CardAssetPlace, CardFormat};
 use image::{ImageFormat, RgbImage};
 use serde_json::{Value, json};
@@ -42,7 +43,7 @@ fn charx(assets: Value, files: &[(&str, &[u8])]) -> Vec<u8> {
 
 struct House {
     app: Headless,
-    mira: String,
+    mira: CharacterId,
 }
 
 impl House {
@@ -50,17 +51,13 @@ impl House {
         let app = Headless::new().await;
         let report = app.engine.import_bytes(file.into(), bytes).await.unwrap();
         Self {
-            mira: report.imported[0].id.clone(),
+            mira: report.imported[0].id.parse().unwrap(),
             app,
         }
     }
 
     async fn list(&self) -> Vec<CardAsset> {
-        self.app
-            .engine
-            .card_assets(self.mira.clone())
-            .await
-            .unwrap()
+        self.app.engine.card_assets(self.mira).await.unwrap()
     }
 
     async fn named(&self, name: &str) -> String {
@@ -76,7 +73,7 @@ impl House {
         let hash = self
             .app
             .engine
-            .show_card_asset(self.mira.clone(), self.named(name).await)
+            .show_card_asset(self.mira, self.named(name).await)
             .await
             .unwrap()?;
         Some(self.app.engine.asset(hash).await.unwrap().bytes)
@@ -86,7 +83,7 @@ impl House {
         let data = BASE64_STANDARD.encode(bytes);
         self.app
             .engine
-            .add_card_asset(self.mira.clone(), kind.into(), file.into(), data)
+            .add_card_asset(self.mira, kind.into(), file.into(), data)
             .await
     }
 
@@ -95,7 +92,7 @@ impl House {
         let exported = self
             .app
             .engine
-            .export_character(self.mira.clone(), format)
+            .export_character(self.mira, format)
             .await
             .unwrap();
         assert_eq!(exported.warnings, Vec::<String>::new(), "{format:?}");
@@ -172,7 +169,7 @@ async fn lists_every_file_and_shows_pictures() {
     let unknown = house
         .app
         .engine
-        .show_card_asset(house.mira.clone(), "1-000000000000".into())
+        .show_card_asset(house.mira, "1-000000000000".into())
         .await;
     assert!(
         matches!(unknown, Err(ApiError::NotFound { .. })),
@@ -189,7 +186,7 @@ async fn edited_files_are_exported_with_the_card() {
     ]);
     let files: [(&str, &[u8]); 2] = [("main.png", &picture(1)), ("joy.png", &picture(2))];
     let house = House::with("mira.charx", charx(assets, &files)).await;
-    let (engine, mira) = (&house.app.engine, house.mira.clone());
+    let (engine, mira) = (&house.app.engine, house.mira);
     house
         .add("emotion", "folder/Sad ness.PNG", &picture(4))
         .await
@@ -204,35 +201,24 @@ async fn edited_files_are_exported_with_the_card() {
         ["png", "png", "png", "ogg"]
     );
 
-    let renamed = engine.update_card_asset(
-        mira.clone(),
-        list[1].id.clone(),
-        "emotion".into(),
-        "delight".into(),
-    );
+    let renamed =
+        engine.update_card_asset(mira, list[1].id.clone(), "emotion".into(), "delight".into());
     assert_eq!(told(&renamed.await.unwrap())[1], "emotion delight here");
     let second = engine
-        .update_card_asset(
-            mira.clone(),
-            list[2].id.clone(),
-            "icon".into(),
-            "main".into(),
-        )
+        .update_card_asset(mira, list[2].id.clone(), "icon".into(), "main".into())
         .await;
     assert!(
         matches!(second, Err(ApiError::BadInput { .. })),
         "{second:?}"
     );
-    let stale = engine
-        .remove_card_asset(mira.clone(), list[1].id.clone())
-        .await;
+    let stale = engine.remove_card_asset(mira, list[1].id.clone()).await;
     assert!(
         matches!(stale, Err(ApiError::NotFound { .. })),
         "it was renamed"
     );
 
     for format in [CardFormat::Charx, CardFormat::Png, CardFormat::JsonV3] {
-        let exported = engine.export_character(mira.clone(), format).await.unwrap();
+        let exported = engine.export_character(mira, format).await.unwrap();
         let left = usize::from(format != CardFormat::Charx);
         assert_eq!(
             exported.warnings.len(),
@@ -246,7 +232,7 @@ async fn edited_files_are_exported_with_the_card() {
     }
 
     let removed = engine
-        .remove_card_asset(mira.clone(), house.named("Sad ness").await)
+        .remove_card_asset(mira, house.named("Sad ness").await)
         .await
         .unwrap();
     assert_eq!(house.list().await.len(), 3);
@@ -254,14 +240,11 @@ async fn edited_files_are_exported_with_the_card() {
         house.handed_on(CardFormat::Charx).await.list().await.len(),
         3
     );
-    let back = engine
-        .restore_card_asset(mira.clone(), removed)
-        .await
-        .unwrap();
+    let back = engine.restore_card_asset(mira, removed).await.unwrap();
     assert_eq!(told(&back)[2], "emotion Sad ness here");
     let trap = json!({ "at": 0, "asset": {}, "file": ["../../x.png", "0".repeat(64)] }).to_string();
     assert!(matches!(
-        engine.restore_card_asset(mira.clone(), trap).await,
+        engine.restore_card_asset(mira, trap).await,
         Err(ApiError::BadInput { .. })
     ));
     let card = engine
@@ -298,7 +281,7 @@ async fn card_without_a_list_keeps_its_picture() {
         Err(ApiError::BadInput { .. })
     ));
 
-    let id = house.mira.clone();
+    let id = house.mira;
     let app = house.app.restart().await;
     assert_eq!(
         told(&app.engine.card_assets(id).await.unwrap()),

@@ -6,6 +6,7 @@ use std::io::{Cursor, Read as _, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use domain::{CharacterId, ChatId};
 use engine::api::{
     CardFormat, CharacterFields, ImportReport, LayeredSetting, SettingLayer, SettingOwner,
 };
@@ -91,9 +92,10 @@ async fn charx_survives_import_and_export() {
         ("Wren", "character")
     );
     assert!(wren.warnings[0].contains("module.risum"), "{report:?}");
+    let id: CharacterId = wren.id.parse().unwrap();
     assert!(
         app.engine
-            .get_character(wren.id.clone())
+            .get_character(id)
             .await
             .unwrap()
             .picture
@@ -102,7 +104,7 @@ async fn charx_survives_import_and_export() {
 
     let charx = app
         .engine
-        .export_character(wren.id.clone(), CardFormat::Charx)
+        .export_character(id, CardFormat::Charx)
         .await
         .unwrap();
     assert_eq!(
@@ -120,7 +122,7 @@ async fn charx_survives_import_and_export() {
 
     let png = app
         .engine
-        .export_character(wren.id.clone(), CardFormat::Png)
+        .export_character(id, CardFormat::Png)
         .await
         .unwrap();
     assert_eq!(pixels(&png.bytes), pixels(&icon), "the icon's own pixels");
@@ -150,9 +152,10 @@ async fn exports_the_replaced_picture() {
     ]);
     let id = import(&app, "wren.charx", &source).await.imported[0]
         .id
-        .clone();
+        .parse()
+        .unwrap();
     app.engine
-        .set_character_picture(id.clone(), STANDARD.encode(new))
+        .set_character_picture(id, STANDARD.encode(new))
         .await
         .unwrap();
     let charx = app
@@ -282,12 +285,8 @@ async fn backyard_character_includes_chats_and_samplers() {
         ("character", "chat", "pier")
     );
     assert_eq!((&wren.warnings, &chat.warnings), (&vec![], &vec![]));
-    let fields = app
-        .engine
-        .get_character(wren.id.clone())
-        .await
-        .unwrap()
-        .fields;
+    let (wren, chat): (CharacterId, ChatId) = (wren.id.parse().unwrap(), chat.id.parse().unwrap());
+    let fields = app.engine.get_character(wren).await.unwrap().fields;
     assert_eq!(
         (fields.name.as_str(), fields.nickname.as_str()),
         ("Wren Hollow", "Wren")
@@ -298,16 +297,10 @@ async fn backyard_character_includes_chats_and_samplers() {
     );
 
     assert_eq!(
-        app.transcript(&chat.id).await.join(" / "),
+        app.transcript(chat).await.join(" / "),
         "Wren: Ahoy! / Traveller: Hello. / Wren: One."
     );
-    let messages = app
-        .engine
-        .whole_chat(chat.id.clone())
-        .await
-        .unwrap()
-        .page
-        .messages;
+    let messages = app.engine.whole_chat(chat).await.unwrap().page.messages;
     assert_eq!(
         messages[2]
             .swipes
@@ -316,7 +309,7 @@ async fn backyard_character_includes_chats_and_samplers() {
             .collect::<Vec<_>>(),
         ["One.", "Two."]
     );
-    let texts = app.engine.chat_texts(chat.id.clone()).await.unwrap();
+    let texts = app.engine.chat_texts(chat).await.unwrap();
     let own: Vec<_> = texts.into_iter().filter_map(|text| text.own).collect();
     assert_eq!(
         own,
@@ -326,9 +319,7 @@ async fn backyard_character_includes_chats_and_samplers() {
 
     let of_wren = own_settings(
         &app,
-        SettingOwner::Character {
-            id: wren.id.clone(),
-        },
+        SettingOwner::Character { id: wren },
         SettingLayer::Character,
     )
     .await;
@@ -344,14 +335,7 @@ async fn backyard_character_includes_chats_and_samplers() {
         ]
     );
     assert!(of_wren["temperature"].contains("0.7"), "{of_wren:?}");
-    let of_chat = own_settings(
-        &app,
-        SettingOwner::Chat {
-            id: chat.id.clone(),
-        },
-        SettingLayer::Chat,
-    )
-    .await;
+    let of_chat = own_settings(&app, SettingOwner::Chat { id: chat }, SettingLayer::Chat).await;
     assert!(of_chat["temperature"].contains("1.4"), "{of_chat:?}");
 
     let again = import(&app, "again.byaf", &byaf()).await;

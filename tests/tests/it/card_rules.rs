@@ -1,5 +1,6 @@
 //! Card rules that concern prompts and chats, through the engine.
 
+use domain::CharacterId;
 use engine::api::{CardFormat, Chat};
 use serde_json::{Value, json};
 use tests::headless::Headless;
@@ -23,7 +24,7 @@ fn card() -> Value {
 
 struct House {
     app: Headless,
-    ada: String,
+    ada: CharacterId,
     chat: Chat,
 }
 
@@ -35,15 +36,15 @@ impl House {
             .import_bytes("ada.json".into(), card.to_string().into_bytes())
             .await
             .unwrap();
-        let ada = report.imported[0].id.clone();
-        let chat = app.engine.new_chat(ada.clone()).await.unwrap();
+        let ada = report.imported[0].id.parse().unwrap();
+        let chat = app.engine.new_chat(ada).await.unwrap();
         Self { app, ada, chat }
     }
 
     /// Sends a message and returns all that the provider received.
     async fn say(&self, text: &str) -> String {
         self.app.model.reply("Aye.");
-        self.app.send(&self.chat.id, text).await;
+        self.app.send(self.chat.id, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
         prompt
             .messages
@@ -54,13 +55,7 @@ impl House {
     }
 
     async fn greetings(&self) -> Vec<String> {
-        let page = self
-            .app
-            .engine
-            .open_chat(self.chat.id.clone())
-            .await
-            .unwrap()
-            .page;
+        let page = self.app.engine.open_chat(self.chat.id).await.unwrap().page;
         page.messages[0]
             .swipes
             .iter()
@@ -72,7 +67,7 @@ impl House {
         let file = self
             .app
             .engine
-            .export_character(self.ada.clone(), format)
+            .export_character(self.ada, format)
             .await
             .unwrap();
         serde_json::from_slice(&file.bytes).unwrap()
@@ -186,7 +181,7 @@ async fn card_and_user_lorebooks_are_both_active() {
     house
         .app
         .engine
-        .bind_lorebook(report.imported[0].id.clone(), bindings)
+        .bind_lorebook(report.imported[0].id.parse().unwrap(), bindings)
         .await
         .unwrap();
     let sent = house.say("Mind the reef.").await;
@@ -240,7 +235,7 @@ async fn is_greeting_follows_the_displayed_greeting() {
     );
 
     let other = House::with(lit).await;
-    let greeting = other.chat.page.messages[0].id.clone();
+    let greeting = other.chat.page.messages[0].id;
     other.app.engine.select_swipe(greeting, 1).await.unwrap();
     let sent = other.say("The lamp.").await;
     assert!(

@@ -2,40 +2,38 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use domain::CharacterId;
 use engine::api::{Change, CharacterFields, DocumentOwner, LorebookBinding};
 use tests::headless::Headless;
 
-async fn edit(app: &Headless, id: &str, change: impl FnOnce(&mut CharacterFields)) {
-    let mut fields = app.engine.get_character(id.into()).await.unwrap().fields;
+async fn edit(app: &Headless, id: CharacterId, change: impl FnOnce(&mut CharacterFields)) {
+    let mut fields = app.engine.get_character(id).await.unwrap().fields;
     change(&mut fields);
-    app.engine
-        .update_character(id.into(), fields)
-        .await
-        .unwrap();
+    app.engine.update_character(id, fields).await.unwrap();
 }
 
 #[tokio::test]
 async fn every_save_keeps_the_earlier_card() {
     let app = Headless::new().await;
     let id = app.first_chat().await.character;
-    edit(&app, &id, |fields| {
+    edit(&app, id, |fields| {
         fields.description = "She keeps the red lamp.".into()
     })
     .await;
     // A save without a change keeps nothing.
-    edit(&app, &id, |_| {}).await;
-    edit(&app, &id, |fields| {
+    edit(&app, id, |_| {}).await;
+    edit(&app, id, |fields| {
         fields.description = "She keeps the old lamp.".into();
         fields.tags = vec!["sea".into(), "night".into()];
     })
     .await;
-    let versions = app.engine.card_versions(id.clone()).await.unwrap();
+    let versions = app.engine.card_versions(id).await.unwrap();
     assert_eq!(versions.len(), 2);
     assert_eq!(versions[0].changed, ["description", "tags"]);
 
     let changes = app
         .engine
-        .card_version_changes(id.clone(), versions[0].id.clone())
+        .card_version_changes(id, versions[0].id.clone())
         .await
         .unwrap();
     let description = &changes[0];
@@ -54,34 +52,24 @@ async fn every_save_keeps_the_earlier_card() {
 async fn restoring_a_version_can_be_undone() {
     let app = Headless::new().await;
     let id = app.first_chat().await.character;
-    let original = app.engine.get_character(id.clone()).await.unwrap().fields;
-    edit(&app, &id, |fields| {
+    let original = app.engine.get_character(id).await.unwrap().fields;
+    edit(&app, id, |fields| {
         (fields.name, fields.scenario) = ("Mira Quay".into(), "A storm.".into())
     })
     .await;
-    let changed = app.engine.get_character(id.clone()).await.unwrap().fields;
+    let changed = app.engine.get_character(id).await.unwrap().fields;
 
-    let version = app
-        .engine
-        .card_versions(id.clone())
-        .await
-        .unwrap()
-        .remove(0);
+    let version = app.engine.card_versions(id).await.unwrap().remove(0);
     let restored = app
         .engine
-        .restore_card_version(id.clone(), version.id)
+        .restore_card_version(id, version.id)
         .await
         .unwrap();
     assert_eq!(restored.fields, original);
-    let undo = app
-        .engine
-        .card_versions(id.clone())
-        .await
-        .unwrap()
-        .remove(0);
+    let undo = app.engine.card_versions(id).await.unwrap().remove(0);
     assert_eq!(
         app.engine
-            .restore_card_version(id.clone(), undo.id)
+            .restore_card_version(id, undo.id)
             .await
             .unwrap()
             .fields,
@@ -89,7 +77,7 @@ async fn restoring_a_version_can_be_undone() {
     );
     assert!(
         app.engine
-            .restore_card_version(id.clone(), "999999".into())
+            .restore_card_version(id, "999999".into())
             .await
             .is_err()
     );
@@ -106,16 +94,13 @@ async fn versions_are_bounded_and_deletable() {
     let app = Headless::new().await;
     let id = app.first_chat().await.character;
     for number in 0..55 {
-        edit(&app, &id, |fields| {
+        edit(&app, id, |fields| {
             fields.scenario = format!("Night {number}.")
         })
         .await;
     }
-    assert_eq!(
-        app.engine.card_versions(id.clone()).await.unwrap().len(),
-        50
-    );
-    app.engine.forget_card_versions(id.clone()).await.unwrap();
+    assert_eq!(app.engine.card_versions(id).await.unwrap().len(), 50);
+    app.engine.forget_card_versions(id).await.unwrap();
     assert!(app.engine.card_versions(id).await.unwrap().is_empty());
 }
 
@@ -126,26 +111,20 @@ async fn copy_has_everything_but_chats() {
     let engine = &app.engine;
     let book = engine.create_lorebook("Sea".into()).await.unwrap().about.id;
     engine
-        .bind_lorebook(
-            book.clone(),
-            vec![LorebookBinding::Character { id: id.clone() }],
-        )
+        .bind_lorebook(book, vec![LorebookBinding::Character { id }])
         .await
         .unwrap();
     let data = BASE64_STANDARD.encode("The reef took the boat in 1911.");
-    let owner = DocumentOwner::Character { id: id.clone() };
+    let owner = DocumentOwner::Character { id };
     engine
         .attach_document(owner, "reef.txt".into(), data)
         .await
         .unwrap();
     let persona = engine.list_personas().await.unwrap().remove(0).id;
-    engine
-        .bind_persona(id.clone(), Some(persona))
-        .await
-        .unwrap();
+    engine.bind_persona(id, Some(persona)).await.unwrap();
 
-    let copy = engine.duplicate_character(id.clone()).await.unwrap();
-    let original = engine.get_character(id.clone()).await.unwrap();
+    let copy = engine.duplicate_character(id).await.unwrap();
+    let original = engine.get_character(id).await.unwrap();
     assert_ne!(copy.id, id);
     let renamed = CharacterFields {
         name: format!("{} (2)", original.fields.name),
@@ -153,7 +132,7 @@ async fn copy_has_everything_but_chats() {
         ..original.fields.clone()
     };
     assert_eq!((&copy.fields, copy.picture), (&renamed, original.picture));
-    let second = engine.duplicate_character(copy.id.clone()).await.unwrap();
+    let second = engine.duplicate_character(copy.id).await.unwrap();
     assert_eq!(second.fields.name, format!("{} (3)", original.fields.name));
     assert_eq!(
         second.fields.nickname, original.fields.name,
@@ -170,21 +149,17 @@ async fn copy_has_everything_but_chats() {
     );
     let bound = engine.get_lorebook(book).await.unwrap().about.bindings;
     assert!(
-        bound.contains(&LorebookBinding::Character {
-            id: copy.id.clone()
-        }),
+        bound.contains(&LorebookBinding::Character { id: copy.id }),
         "{bound:?}"
     );
     let documents = engine
-        .list_documents(DocumentOwner::Character {
-            id: copy.id.clone(),
-        })
+        .list_documents(DocumentOwner::Character { id: copy.id })
         .await
         .unwrap();
     assert_eq!(documents[0].name, "reef.txt");
     assert_eq!(engine.list_personas().await.unwrap()[0].characters.len(), 2);
     // The copy is independent.
-    edit(&app, &copy.id, |fields| fields.name = "Other".into()).await;
+    edit(&app, copy.id, |fields| fields.name = "Other".into()).await;
     assert_ne!(engine.get_character(id).await.unwrap().fields.name, "Other");
     assert!(engine.card_versions(copy.id).await.unwrap().len() == 1);
 }

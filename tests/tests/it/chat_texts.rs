@@ -1,7 +1,8 @@
 //! Text overrides of a chat, and the source of the instructions that are sent.
 
+use domain::{CharacterId, ChatId};
 use engine::api::{
-    ApiError, CardField, Origin, Persona, PromptReport, SettingOwner, SettingValue, WhatIf,
+    ApiError, CardField, Origin, PersonaDraft, PromptReport, SettingOwner, SettingValue, WhatIf,
 };
 use serde_json::json;
 use tests::headless::Headless;
@@ -9,10 +10,10 @@ use tests::headless::Headless;
 /// Ada, with two chats with Wren.
 struct Lighthouse {
     app: Headless,
-    ada: String,
-    mira: String,
-    chat: String,
-    other: String,
+    ada: CharacterId,
+    mira: CharacterId,
+    chat: ChatId,
+    other: ChatId,
 }
 
 impl Lighthouse {
@@ -29,10 +30,10 @@ impl Lighthouse {
             .import_bytes("ada.json".into(), card.to_string().into_bytes())
             .await
             .unwrap();
-        let ada = report.imported[0].id.clone();
+        let ada = report.imported[0].id.parse().unwrap();
         let (chat, other) = (
-            app.engine.new_chat(ada.clone()).await.unwrap().id,
-            app.engine.new_chat(ada.clone()).await.unwrap().id,
+            app.engine.new_chat(ada).await.unwrap().id,
+            app.engine.new_chat(ada).await.unwrap().id,
         );
         Self {
             app,
@@ -46,7 +47,7 @@ impl Lighthouse {
     async fn put(&self, field: CardField, text: &str) {
         self.app
             .engine
-            .set_chat_text(self.chat.clone(), field, Some(text.into()))
+            .set_chat_text(self.chat, field, Some(text.into()))
             .await
             .unwrap();
     }
@@ -54,13 +55,13 @@ impl Lighthouse {
     async fn take_back(&self, field: CardField) {
         self.app
             .engine
-            .set_chat_text(self.chat.clone(), field, None)
+            .set_chat_text(self.chat, field, None)
             .await
             .unwrap();
     }
 
     async fn own(&self, field: CardField) -> Option<String> {
-        let texts = self.app.engine.chat_texts(self.chat.clone()).await.unwrap();
+        let texts = self.app.engine.chat_texts(self.chat).await.unwrap();
         texts
             .into_iter()
             .find(|text| text.field == field)
@@ -72,40 +73,38 @@ impl Lighthouse {
         let mut fields = self
             .app
             .engine
-            .get_character(self.ada.clone())
+            .get_character(self.ada)
             .await
             .unwrap()
             .fields;
         edit(&mut fields);
         self.app
             .engine
-            .update_character(self.ada.clone(), fields)
+            .update_character(self.ada, fields)
             .await
             .unwrap();
     }
 
     async fn persona(&self, instructions: &str) {
-        let persona = Persona {
-            id: String::new(),
+        let persona = PersonaDraft {
+            id: None,
             name: "Wren".into(),
             description: "Wren draws maps.".into(),
             instructions: instructions.into(),
-            picture: None,
             place: Default::default(),
-            characters: Vec::new(),
         };
         let persona = self.app.engine.save_persona(persona).await.unwrap();
         self.app
             .engine
-            .set_chat_persona(self.chat.clone(), persona.id)
+            .set_chat_persona(self.chat, persona.id)
             .await
             .unwrap();
     }
 
-    async fn preview(&self, chat: &str) -> PromptReport {
+    async fn preview(&self, chat: ChatId) -> PromptReport {
         self.app
             .engine
-            .preview_prompt(chat.to_owned(), "Hm?".into(), WhatIf::default())
+            .preview_prompt(chat, "Hm?".into(), WhatIf::default())
             .await
             .unwrap()
     }
@@ -113,7 +112,7 @@ impl Lighthouse {
     /// Sends a message and returns the head of the prompt.
     async fn head(&self) -> String {
         self.app.model.reply("Hm.");
-        self.app.send(&self.chat, "Hm?").await;
+        self.app.send(self.chat, "Hm?").await;
         self.app
             .model
             .last_request()
@@ -129,14 +128,14 @@ impl Lighthouse {
         let messages = self
             .app
             .engine
-            .whole_chat(self.chat.clone())
+            .whole_chat(self.chat)
             .await
             .unwrap()
             .page
             .messages;
         self.app
             .engine
-            .manifest(messages.last().unwrap().swipes[0].id.clone())
+            .manifest(messages.last().unwrap().swipes[0].id)
             .await
             .unwrap()
     }
@@ -156,7 +155,7 @@ fn origin(report: &PromptReport, text: &str) -> Origin {
 #[tokio::test]
 async fn overrides_apply_to_one_chat_only() {
     let house = Lighthouse::open().await;
-    let elsewhere = house.preview(&house.other).await.text;
+    let elsewhere = house.preview(house.other).await.text;
     for (field, card, own) in [
         (
             CardField::Description,
@@ -196,11 +195,11 @@ async fn overrides_apply_to_one_chat_only() {
     ] {
         assert!(head.contains(own), "{own:?} was not sent:\n{head}");
     }
-    assert_eq!(house.preview(&house.other).await.text, elsewhere);
+    assert_eq!(house.preview(house.other).await.text, elsewhere);
     let card = house
         .app
         .engine
-        .get_character(house.ada.clone())
+        .get_character(house.ada)
         .await
         .unwrap()
         .fields;
@@ -265,7 +264,7 @@ async fn epoch_begins_only_if_the_head_changes() {
         .put(CardField::Scenario, "A {{getvar::weather}}calm night.")
         .await;
     assert_eq!(
-        house.preview(&house.chat).await.new_epoch,
+        house.preview(house.chat).await.new_epoch,
         None,
         "the head is unchanged"
     );
@@ -280,9 +279,7 @@ async fn epoch_begins_only_if_the_head_changes() {
     );
 
     // With classic placement, the post-history text is not part of the head.
-    let chat = SettingOwner::Chat {
-        id: house.chat.clone(),
-    };
+    let chat = SettingOwner::Chat { id: house.chat };
     let classic = SettingValue::Text("classic".into());
     house
         .app
@@ -294,7 +291,7 @@ async fn epoch_begins_only_if_the_head_changes() {
     house
         .put(CardField::PostHistoryInstructions, "The chat ends.")
         .await;
-    let report = house.preview(&house.chat).await;
+    let report = house.preview(house.chat).await;
     assert!(report.text.contains("The chat ends."));
     assert_eq!(report.new_epoch, None);
 }
@@ -346,13 +343,13 @@ async fn persona_overrides_chat_and_chat_overrides_card() {
 async fn xray_shows_the_origin_of_overrides() {
     let house = Lighthouse::open().await;
     let card = |field: &str| Origin::Card {
-        character: house.ada.clone(),
+        character: house.ada.to_string(),
         field: field.into(),
     };
     let chats = |field: &str| Origin::ChatText {
         field: field.into(),
     };
-    let report = house.preview(&house.chat).await;
+    let report = house.preview(house.chat).await;
     assert_eq!(origin(&report, "A calm night."), card("scenario"));
     assert_eq!(
         origin(&report, "The card instructs."),
@@ -362,7 +359,7 @@ async fn xray_shows_the_origin_of_overrides() {
     house
         .put(CardField::SystemPrompt, "The chat instructs.")
         .await;
-    let report = house.preview(&house.chat).await;
+    let report = house.preview(house.chat).await;
     assert_eq!(origin(&report, "A storm."), chats("scenario"));
     assert_eq!(
         origin(&report, "The chat instructs."),
@@ -373,7 +370,7 @@ async fn xray_shows_the_origin_of_overrides() {
         card("post_history_instructions")
     );
     house.persona("The persona instructs.").await;
-    let report = house.preview(&house.chat).await;
+    let report = house.preview(house.chat).await;
     assert!(matches!(
         origin(&report, "The persona instructs."),
         Origin::Persona { .. }
@@ -388,7 +385,7 @@ async fn group_scene_uses_chat_overrides_only() {
     house
         .app
         .engine
-        .set_members(house.chat.clone(), vec![house.mira.clone()])
+        .set_members(house.chat, vec![house.mira])
         .await
         .unwrap();
     let head = house.head().await;
@@ -416,11 +413,11 @@ async fn macros_resolve_to_overrides() {
     let house = Lighthouse::open().await;
     house.put(CardField::Scenario, "a storm").await;
     house.app.model.reply("Yes.");
-    house.app.send(&house.chat, "Is this {{scenario}}?").await;
+    house.app.send(house.chat, "Is this {{scenario}}?").await;
     assert!(
         house
             .app
-            .transcript(&house.chat)
+            .transcript(house.chat)
             .await
             .contains(&"Traveller: Is this a storm?".to_owned())
     );
@@ -432,7 +429,7 @@ async fn refuses_invalid_overrides() {
     let nowhere = house
         .app
         .engine
-        .chat_texts(house.ada.clone())
+        .chat_texts(ChatId(house.ada.0))
         .await
         .unwrap_err();
     assert!(matches!(nowhere, ApiError::NotFound { .. }), "{nowhere:?}");
@@ -440,7 +437,7 @@ async fn refuses_invalid_overrides() {
     let refused = house
         .app
         .engine
-        .set_chat_text(house.chat.clone(), CardField::Scenario, Some(long))
+        .set_chat_text(house.chat, CardField::Scenario, Some(long))
         .await
         .unwrap_err();
     assert!(matches!(refused, ApiError::BadInput { .. }), "{refused:?}");

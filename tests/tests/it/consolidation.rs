@@ -1,6 +1,7 @@
 //! Consolidation of memories in whole turns: duplicates are merged, outdated facts are sent with
 //! their date, and deleting a source keeps what other sources said.
 
+use domain::{CharacterId, ChatId, MessageId};
 use engine::api::{Consolidation, Memory, MemoryFilter, SettingOwner, SettingValue, WhatIf};
 use serde_json::{Value, json};
 use tests::headless::Headless;
@@ -11,8 +12,8 @@ const MOVED: &str = "I now live in Porto.";
 
 struct Stage {
     app: Headless,
-    character: String,
-    chat: String,
+    character: CharacterId,
+    chat: ChatId,
 }
 
 impl Stage {
@@ -37,7 +38,7 @@ impl Stage {
         answers
             .iter()
             .for_each(|answer| _ = self.app.model.reply(answer));
-        self.app.send(&self.chat, said).await;
+        self.app.send(self.chat, said).await;
         self.app.engine.settle().await;
     }
 
@@ -52,7 +53,7 @@ impl Stage {
         };
         self.app
             .engine
-            .find_memories(self.character.clone(), String::new(), filter, 1)
+            .find_memories(self.character, String::new(), filter, 1)
             .await
             .unwrap()
             .memories
@@ -72,17 +73,11 @@ impl Stage {
 
     /// Returns the first prompt of another chat of the pair.
     async fn prompt(&self, words: &str) -> String {
-        let chat = self
-            .app
-            .engine
-            .new_chat(self.character.clone())
-            .await
-            .unwrap()
-            .id;
+        let chat = self.app.engine.new_chat(self.character).await.unwrap().id;
         let prompt = self
             .app
             .engine
-            .preview_prompt(chat.clone(), words.to_owned(), WhatIf::default())
+            .preview_prompt(chat, words.to_owned(), WhatIf::default())
             .await
             .unwrap();
         self.app.engine.delete_chat(chat).await.unwrap();
@@ -90,11 +85,11 @@ impl Stage {
     }
 
     /// Returns the id of the message with `text`.
-    async fn message(&self, text: &str) -> String {
-        let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
+    async fn message(&self, text: &str) -> MessageId {
+        let chat = self.app.engine.whole_chat(self.chat).await.unwrap();
         let says =
             |message: &&engine::api::Message| message.swipes.iter().any(|swipe| swipe.text == text);
-        chat.page.messages.iter().find(says).unwrap().id.clone()
+        chat.page.messages.iter().find(says).unwrap().id
     }
 
     /// Imports memories as a model would have created them.
@@ -103,7 +98,7 @@ impl Stage {
         let imported = self
             .app
             .engine
-            .import_memories(self.character.clone(), json)
+            .import_memories(self.character, json)
             .await
             .unwrap();
         assert_eq!(imported.refused, [""; 0]);
@@ -277,7 +272,7 @@ async fn merged_memories_are_forgotten_together() {
         .into_iter()
         .find(|memory| memory.text.contains("Zebulon"))
         .unwrap();
-    engine.delete_memory(boat.id.clone()).await.unwrap();
+    engine.delete_memory(boat.id).await.unwrap();
     assert_eq!(stage.facts().await, ["Traveller now lives in Porto."]);
     assert!(
         !stage.prompt("Do I own a boat?").await.contains("boat."),
@@ -363,11 +358,11 @@ async fn scope_has_at_most_a_thousand_memories() {
         .map(|memory| memory.archived.as_ref().unwrap().why.as_str())
         .collect();
     assert_eq!((why, archived[0].importance), (vec!["crowded"; 2], 2));
-    let back = archived[0].id.clone();
+    let back = archived[0].id;
     stage
         .app
         .engine
-        .unarchive_memories(vec![back.clone()])
+        .unarchive_memories(vec![back])
         .await
         .unwrap();
     assert_eq!(stage.consolidated().await.crowded.len(), 1);

@@ -1,5 +1,6 @@
 //! Whole turns with messages that contain more than text.
 
+use domain::ChatId;
 use engine::api::{
     ApiError, ChatFileFormat, EndReason, EndpointDraft, ModelRef, Picture, PromptBlock,
     SettingOwner, SettingValue, SettingsChange, WhatIf,
@@ -25,10 +26,10 @@ fn sent(app: &Headless) -> Vec<String> {
 }
 
 /// Returns the blocks with `words` in the prompt for `text`.
-async fn blocks(app: &Headless, chat: &str, text: &str, words: &str) -> Vec<PromptBlock> {
+async fn blocks(app: &Headless, chat: ChatId, text: &str, words: &str) -> Vec<PromptBlock> {
     let report = app
         .engine
-        .preview_prompt(chat.to_owned(), text.to_owned(), Default::default())
+        .preview_prompt(chat, text.to_owned(), Default::default())
         .await
         .unwrap();
     report
@@ -48,13 +49,13 @@ async fn keeps_and_sends_a_reply_of_tool_calls() {
             .call("weather", "{\"city\":\"Oslo\"}")
             .call("time", "{\"zo"),
     );
-    let (reply, reason) = app.send(&chat, "Is it raining?").await;
+    let (reply, reason) = app.send(chat, "Is it raining?").await;
     let reply = reply.unwrap();
     assert_eq!((reason, selected_text(&reply)), (EndReason::Stop, ""));
     let app = app.restart().await;
     let stored = app
         .engine
-        .whole_chat(chat.clone())
+        .whole_chat(chat)
         .await
         .unwrap()
         .page
@@ -76,11 +77,11 @@ async fn keeps_and_sends_a_reply_of_tool_calls() {
     );
 
     app.model.reply("It is.");
-    app.send(&chat, "And now?").await;
+    app.send(chat, "And now?").await;
     let note =
         "[Asked for tools, and there are none here: weather({\"city\":\"Oslo\"}), time({\"zo)]";
     assert_eq!(sent(&app)[1], note);
-    let counted = &blocks(&app, &chat, "Well?", note).await[0];
+    let counted = &blocks(&app, chat, "Well?", note).await[0];
     assert!(
         counted.kept && counted.kind == "message" && counted.tokens >= note.len() as u32 / 4,
         "{counted:?}"
@@ -100,10 +101,10 @@ async fn continued_reply_keeps_its_tool_calls() {
     app.model
         .play(ReplyScript::new().words(" outside.").call("listen", "{}"));
     app.model.reply("Rain.");
-    app.send(&chat, "Is it raining?").await;
+    app.send(chat, "Is it raining?").await;
     let mut events = app.engine.subscribe();
-    app.engine.continue_reply(chat.clone()).await.unwrap();
-    let (reply, _) = ended(&mut events, &chat).await;
+    app.engine.continue_reply(chat).await.unwrap();
+    let (reply, _) = ended(&mut events, chat).await;
     assert_eq!(sent(&app)[0], "Let me look");
     let reply = reply.unwrap();
     let names: Vec<_> = reply.swipes[0]
@@ -115,7 +116,7 @@ async fn continued_reply_keeps_its_tool_calls() {
         (selected_text(&reply), names),
         ("Let me look outside.", vec!["look", "listen"])
     );
-    app.send(&chat, "And?").await;
+    app.send(chat, "And?").await;
     assert_eq!(
         sent(&app)[1],
         "Let me look outside.\n\n[Asked for tools, and there are none here: look({}), listen({})]"
@@ -129,7 +130,7 @@ async fn text_like_a_tool_call_stays_text() {
     let chat = app.first_chat().await.id;
     let text = "{\"tool_calls\":[{\"function\":{\"name\":\"look\"}}]}";
     app.model.reply(text);
-    let reply = app.send(&chat, "Look.").await.0.unwrap();
+    let reply = app.send(chat, "Look.").await.0.unwrap();
     assert_eq!(
         (selected_text(&reply), reply.swipes[0].tool_calls.len()),
         (text, 0)
@@ -149,7 +150,7 @@ async fn dot(engine: &Engine) -> Picture {
 
 async fn show(
     app: &Headless,
-    chat: &str,
+    chat: ChatId,
     text: &str,
     pictures: Vec<Picture>,
 ) -> engine::api::Message {
@@ -157,7 +158,7 @@ async fn show(
     let mut events = app.engine.subscribe();
     let sent = app
         .engine
-        .send_pictures(chat.to_owned(), text.to_owned(), pictures)
+        .send_pictures(chat, text.to_owned(), pictures)
         .await
         .unwrap()
         .sent
@@ -190,13 +191,13 @@ async fn vision_model_gets_pictures_with_token_count() {
             ..WhatIf::default()
         };
         app.engine
-            .preview_prompt(chat.clone(), "What is this?".into(), what_if)
+            .preview_prompt(chat, "What is this?".into(), what_if)
     };
     let without = preview(Vec::new()).await.unwrap().tokens.total;
     let with = preview(vec![picture.clone()]).await.unwrap().tokens.total;
     assert_eq!(with, without + 765);
 
-    let sent = show(&app, &chat, "What is this?", vec![picture.clone()]).await;
+    let sent = show(&app, chat, "What is this?", vec![picture.clone()]).await;
     assert_eq!(sent.pictures, [picture]);
     let first = app.model.last_request().unwrap().prompt;
     let [selected_text] = &first.pictures[..] else {
@@ -214,19 +215,9 @@ async fn vision_model_gets_pictures_with_token_count() {
     );
 
     let app = app.restart().await;
-    let messages = app
-        .engine
-        .whole_chat(chat.clone())
-        .await
-        .unwrap()
-        .page
-        .messages;
+    let messages = app.engine.whole_chat(chat).await.unwrap().page.messages;
     assert_eq!(messages[1].pictures, sent.pictures);
-    let report = app
-        .engine
-        .manifest(messages[2].swipes[0].id.clone())
-        .await
-        .unwrap();
+    let report = app.engine.manifest(messages[2].swipes[0].id).await.unwrap();
     let block = report
         .blocks
         .iter()
@@ -238,7 +229,7 @@ async fn vision_model_gets_pictures_with_token_count() {
     );
     assert!(block.tokens >= 765);
 
-    app.send(&chat, "And now?").await;
+    app.send(chat, "And now?").await;
     let second = app.model.last_request().unwrap().prompt;
     assert_eq!(second.pictures, first.pictures);
     assert_eq!(second.messages[..first.messages.len()], first.messages);
@@ -249,8 +240,8 @@ async fn text_model_gets_a_note_about_pictures() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let picture = dot(&app.engine).await;
-    show(&app, &chat, "What is this?", vec![picture.clone()]).await;
-    show(&app, &chat, "", vec![picture.clone(), picture]).await;
+    show(&app, chat, "What is this?", vec![picture.clone()]).await;
+    show(&app, chat, "", vec![picture.clone(), picture]).await;
     let prompt = app.model.last_request().unwrap().prompt;
     assert!(prompt.pictures.is_empty());
     let texts = sent(&app);
@@ -266,7 +257,7 @@ async fn text_model_gets_a_note_about_pictures() {
 
     // A model that can see also gets earlier pictures.
     let_it_see(&app.engine).await;
-    app.send(&chat, "And now?").await;
+    app.send(chat, "And now?").await;
     assert_eq!(app.model.last_request().unwrap().prompt.pictures.len(), 3);
     assert!(!sent(&app).concat().contains("You cannot see"));
 }
@@ -306,13 +297,13 @@ async fn sends_only_stored_pictures() {
     ] {
         let sent = app
             .engine
-            .send_pictures(chat.clone(), "Look.".into(), pictures)
+            .send_pictures(chat, "Look.".into(), pictures)
             .await;
         assert!(refused(sent.unwrap_err()));
     }
     assert!(refused(
         app.engine
-            .send_pictures(chat.clone(), " ".into(), Vec::new())
+            .send_pictures(chat, " ".into(), Vec::new())
             .await
             .unwrap_err()
     ));
@@ -335,14 +326,14 @@ async fn chat_export_warns_about_pictures() {
     let chat = app.first_chat().await.id;
     let warnings = async || {
         app.engine
-            .export_chat(chat.clone(), ChatFileFormat::Jsonl)
+            .export_chat(chat, ChatFileFormat::Jsonl)
             .await
             .unwrap()
             .warnings
     };
     assert!(warnings().await.is_empty());
     let picture = dot(&app.engine).await;
-    show(&app, &chat, "Look.", vec![picture.clone(), picture]).await;
+    show(&app, chat, "Look.", vec![picture.clone(), picture]).await;
     assert_eq!(warnings().await, ["2 pictures are not in the file"]);
 }
 
@@ -408,7 +399,7 @@ async fn endpoint_gets_text_and_picture() {
         ..EndpointDraft::default()
     };
     let model = ModelRef::Remote {
-        id: engine.save_endpoint(draft).await.unwrap().id,
+        id: engine.save_endpoint(draft).await.unwrap().id.to_string(),
     };
     let default_model = Some(model.clone());
     engine
@@ -432,10 +423,10 @@ async fn endpoint_gets_text_and_picture() {
     let mut events = engine.subscribe();
     let pictures = vec![dot(&engine).await];
     engine
-        .send_pictures(chat.clone(), "What is this?".into(), pictures.clone())
+        .send_pictures(chat, "What is this?".into(), pictures.clone())
         .await
         .unwrap();
-    ended(&mut events, &chat).await;
+    ended(&mut events, chat).await;
     let body = bodies.recv().await.unwrap();
     let content = body["messages"].as_array().unwrap().last().unwrap()["content"]
         .as_array()

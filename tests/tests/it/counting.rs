@@ -35,7 +35,7 @@ async fn connect(engine: &Engine, url: &str, model: &str) -> Endpoint {
     };
     let saved = engine.save_endpoint(draft).await.unwrap();
     let default_model = Some(ModelRef::Remote {
-        id: saved.id.clone(),
+        id: saved.id.to_string(),
     });
     engine
         .update_settings(SettingsChange {
@@ -144,10 +144,10 @@ async fn reports_count_error_within_five_percent() {
             "港口里有几条船？",
         ][turn % 3];
         engine
-            .send_message(chat.clone(), words.repeat(1 + turn % 4))
+            .send_message(chat, words.repeat(1 + turn % 4))
             .await
             .unwrap();
-        ended(&mut events, &chat).await;
+        ended(&mut events, chat).await;
     }
     let (total, after) = counted(&engine).await;
     assert_eq!(
@@ -169,10 +169,10 @@ async fn reports_count_error_within_five_percent() {
     assert_eq!(health(&engine).await, (true, said));
 
     engine
-        .send_message(chat.clone(), "Who goes there?".into())
+        .send_message(chat, "Who goes there?".into())
         .await
         .unwrap();
-    let (reply, _) = ended(&mut events, &chat).await;
+    let (reply, _) = ended(&mut events, chat).await;
     let truth = reply.unwrap().swipes[0]
         .figures
         .as_ref()
@@ -200,7 +200,7 @@ const LINE: &str = "Antidisestablishmentarianism counts once, as one.";
 
 async fn tokens(engine: &Engine, endpoint: &Endpoint) -> u32 {
     let model = Some(ModelRef::Remote {
-        id: endpoint.id.clone(),
+        id: endpoint.id.to_string(),
     });
     engine
         .count_tokens(model, LINE.into(), false)
@@ -222,7 +222,7 @@ async fn tokenizer_json_counts_until_removed() {
     );
 
     let given = engine
-        .set_endpoint_tokenizer(endpoint.id.clone(), words())
+        .set_endpoint_tokenizer(endpoint.id, words())
         .await
         .unwrap();
     assert_eq!(given.counted_with, CountedWith::TokenizerJson);
@@ -238,10 +238,7 @@ async fn tokenizer_json_counts_until_removed() {
         (5, true)
     );
 
-    let removed = engine
-        .remove_endpoint_tokenizer(endpoint.id.clone())
-        .await
-        .unwrap();
+    let removed = engine.remove_endpoint_tokenizer(endpoint.id).await.unwrap();
     assert_eq!(removed.counted_with, CountedWith::O200k);
     assert_eq!(
         (tokens(&engine, &endpoint).await, counted(&engine).await.0),
@@ -280,10 +277,10 @@ async fn lorebook_budget_uses_the_models_tokenizer() {
         .unwrap()
         .imported
         .remove(0);
-    let chat = engine.new_chat(card.id).await.unwrap().id;
+    let chat = engine.new_chat(card.id.parse().unwrap()).await.unwrap().id;
     let entries = async || {
         let prompt = engine
-            .preview_prompt(chat.clone(), "The lamp?".into(), WhatIf::default())
+            .preview_prompt(chat, "The lamp?".into(), WhatIf::default())
             .await
             .unwrap();
         prompt
@@ -308,7 +305,7 @@ async fn refuses_other_files_as_tokenizer_json() {
     let endpoint = connect(&engine, "http://127.0.0.1:9/v1", "gpt-4o").await;
     let refused = async |json: &[u8], why: &str| {
         let refused = engine
-            .set_endpoint_tokenizer(endpoint.id.clone(), json.to_vec())
+            .set_endpoint_tokenizer(endpoint.id, json.to_vec())
             .await;
         let Err(ApiError::BadInput { message, hint }) = refused else {
             panic!("{refused:?}")
@@ -325,19 +322,22 @@ async fn refuses_other_files_as_tokenizer_json() {
     let file = dir.path().join("tokenizer.json");
     std::fs::write(&file, words()).unwrap();
     engine
-        .set_endpoint_tokenizer_file(endpoint.id.clone(), file)
+        .set_endpoint_tokenizer_file(endpoint.id, file)
         .await
         .unwrap();
     refused(&words()[..40], "EOF").await;
     assert_eq!(tokens(&engine, &endpoint).await, 5);
     let folder = engine
-        .set_endpoint_tokenizer_file(endpoint.id.clone(), dir.path().to_owned())
+        .set_endpoint_tokenizer_file(endpoint.id, dir.path().to_owned())
         .await;
     assert!(
         matches!(folder, Err(ApiError::BadInput { message, .. }) if message.contains("not a file"))
     );
     let gone = engine
-        .set_endpoint_tokenizer("0190a0a0-0000-7000-8000-000000000000".into(), words())
+        .set_endpoint_tokenizer(
+            "0190a0a0-0000-7000-8000-000000000000".parse().unwrap(),
+            words(),
+        )
         .await;
     assert!(matches!(gone, Err(ApiError::NotFound { .. })));
     engine.shutdown().await;
@@ -349,7 +349,7 @@ async fn health_reports_a_lost_tokenizer_json() {
     let engine = open(&dir).await;
     let endpoint = connect(&engine, "http://127.0.0.1:9/v1", "gpt-4o").await;
     engine
-        .set_endpoint_tokenizer(endpoint.id.clone(), words())
+        .set_endpoint_tokenizer(endpoint.id, words())
         .await
         .unwrap();
     engine.shutdown().await;
@@ -362,7 +362,7 @@ async fn health_reports_a_lost_tokenizer_json() {
     let (ok, reason) = health(&engine).await;
     assert!(!ok && reason.contains("missing or damaged"), "{reason}");
     engine
-        .set_endpoint_tokenizer(endpoint.id.clone(), words())
+        .set_endpoint_tokenizer(endpoint.id, words())
         .await
         .unwrap();
     assert_eq!(

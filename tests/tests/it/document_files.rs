@@ -2,6 +2,7 @@
 
 use std::io::{Cursor, Write as _};
 
+use domain::ChatId;
 use engine::api::{ApiError, DocumentOwner};
 use tests::headless::Headless;
 use tests::pdf::pdf;
@@ -55,8 +56,8 @@ fn book(chapters: &[(&str, &str)]) -> Vec<u8> {
     )
 }
 
-fn of_chat(id: &str) -> DocumentOwner {
-    DocumentOwner::Chat { id: id.to_owned() }
+fn of_chat(id: ChatId) -> DocumentOwner {
+    DocumentOwner::Chat { id }
 }
 
 /// Returns the prompt for a question about a file.
@@ -64,11 +65,11 @@ async fn asked(name: &str, file: Vec<u8>, question: &str) -> String {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.engine
-        .attach_document_bytes(of_chat(&chat), name.into(), file)
+        .attach_document_bytes(of_chat(chat), name.into(), file)
         .await
         .unwrap();
     app.model.reply("Hm.");
-    app.send(&chat, question).await;
+    app.send(chat, question).await;
     let prompt = app.model.last_request().unwrap().prompt;
     prompt
         .messages
@@ -176,7 +177,7 @@ async fn refuses_unreadable_files_with_a_remedy() {
     ] {
         match app
             .engine
-            .attach_document_bytes(of_chat(&chat), name.into(), file)
+            .attach_document_bytes(of_chat(chat), name.into(), file)
             .await
         {
             Err(ApiError::BadInput { message, hint }) => {
@@ -190,7 +191,7 @@ async fn refuses_unreadable_files_with_a_remedy() {
     }
     assert!(
         app.engine
-            .list_documents(of_chat(&chat))
+            .list_documents(of_chat(chat))
             .await
             .unwrap()
             .is_empty()

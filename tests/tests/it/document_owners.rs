@@ -1,6 +1,7 @@
 //! Documents of a character, used in all its chats, and of a lorebook, used with the lorebook. They
 //! are used in no other chat, and nowhere once they are removed.
 
+use domain::{CharacterId, ChatId, LorebookId};
 use engine::api::{ApiError, AttachedDocument, Changed, DocumentOwner, Event, LorebookBinding};
 use serde_json::json;
 use tests::headless::Headless;
@@ -12,19 +13,19 @@ const QUESTION: &str = "What does the lamp burn?";
 /// Ada with two chats, Ben with one, and a lorebook that is not assigned yet.
 struct House {
     app: Headless,
-    ada: String,
-    chats: [String; 2],
-    bens: String,
-    ben: String,
-    world: String,
+    ada: CharacterId,
+    chats: [ChatId; 2],
+    bens: ChatId,
+    ben: CharacterId,
+    world: LorebookId,
 }
 
 impl House {
     async fn open() -> Self {
         let app = Headless::new().await;
-        let chat = async |of: &String| app.engine.new_chat(of.clone()).await.unwrap().id;
+        let chat = async |of: CharacterId| app.engine.new_chat(of).await.unwrap().id;
         let (ada, ben) = (app.character("Ada").await, app.character("Ben").await);
-        let (chats, bens) = ([chat(&ada).await, chat(&ada).await], chat(&ben).await);
+        let (chats, bens) = ([chat(ada).await, chat(ada).await], chat(ben).await);
         let world = app
             .engine
             .create_lorebook("The coast".into())
@@ -43,15 +44,11 @@ impl House {
     }
 
     fn ada(&self) -> DocumentOwner {
-        DocumentOwner::Character {
-            id: self.ada.clone(),
-        }
+        DocumentOwner::Character { id: self.ada }
     }
 
     fn world(&self) -> DocumentOwner {
-        DocumentOwner::Lorebook {
-            id: self.world.clone(),
-        }
+        DocumentOwner::Lorebook { id: self.world }
     }
 
     async fn attach(&self, owner: DocumentOwner) -> AttachedDocument {
@@ -65,13 +62,13 @@ impl House {
     async fn bind(&self, bindings: Vec<LorebookBinding>) {
         self.app
             .engine
-            .bind_lorebook(self.world.clone(), bindings)
+            .bind_lorebook(self.world, bindings)
             .await
             .unwrap();
     }
 
     /// Sends `text` and returns all that the provider received.
-    async fn say(&self, chat: &str, text: &str) -> String {
+    async fn say(&self, chat: ChatId, text: &str) -> String {
         self.app.model.reply("Hm.");
         self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
@@ -83,7 +80,7 @@ impl House {
             .join("\n---\n")
     }
 
-    async fn tells(&self, chat: &str) -> bool {
+    async fn tells(&self, chat: ChatId) -> bool {
         self.say(chat, QUESTION).await.contains(CANARY)
     }
 
@@ -111,7 +108,7 @@ async fn character_document_is_used_in_its_chats_only() {
             .passages,
         2
     );
-    for chat in &house.chats {
+    for chat in house.chats {
         let sent = house.say(chat, QUESTION).await;
         assert!(
             sent.contains("- guide.md, The lamp: The lamp burns ZEBULON oil."),
@@ -120,7 +117,7 @@ async fn character_document_is_used_in_its_chats_only() {
     }
     let sent = house
         .say(
-            &house.bens,
+            house.bens,
             "What does the lamp of the lighthouse burn, on its rock of granite?",
         )
         .await;
@@ -128,25 +125,17 @@ async fn character_document_is_used_in_its_chats_only() {
         !sent.contains(CANARY) && !sent.contains("guide.md"),
         "another character never gets it:\n{sent}"
     );
-    let later = house
-        .app
-        .engine
-        .new_chat(house.ada.clone())
-        .await
-        .unwrap()
-        .id;
-    let sent = house.say(&later, "Hello!").await;
+    let later = house.app.engine.new_chat(house.ada).await.unwrap().id;
+    let sent = house.say(later, "Hello!").await;
     assert!(
         !sent.contains("guide.md"),
         "the question was not about the document:\n{sent}"
     );
-    assert!(house.tells(&later).await);
+    assert!(house.tells(later).await);
     assert_eq!(house.listed(house.ada()).await, ["guide.md"]);
     assert!(
         house
-            .listed(DocumentOwner::Character {
-                id: house.ben.clone()
-            })
+            .listed(DocumentOwner::Character { id: house.ben })
             .await
             .is_empty()
     );
@@ -163,52 +152,43 @@ async fn lorebook_document_is_used_with_its_lorebook() {
     let house = House::open().await;
     house.attach(house.world()).await;
     assert!(
-        !house.tells(&house.bens).await,
+        !house.tells(house.bens).await,
         "the lorebook is not used anywhere yet"
     );
     house
-        .bind(vec![LorebookBinding::Character {
-            id: house.ben.clone(),
-        }])
+        .bind(vec![LorebookBinding::Character { id: house.ben }])
         .await;
-    assert!(house.tells(&house.bens).await && !house.tells(&house.chats[0]).await);
+    assert!(house.tells(house.bens).await && !house.tells(house.chats[0]).await);
     house
-        .bind(vec![LorebookBinding::Chat {
-            id: house.chats[0].clone(),
-        }])
+        .bind(vec![LorebookBinding::Chat { id: house.chats[0] }])
         .await;
     assert!(
-        !house.tells(&house.bens).await,
+        !house.tells(house.bens).await,
         "earlier passages are withdrawn"
     );
-    assert!(house.tells(&house.chats[0]).await && !house.tells(&house.chats[1]).await);
+    assert!(house.tells(house.chats[0]).await && !house.tells(house.chats[1]).await);
     house.bind(vec![LorebookBinding::Global]).await;
-    assert!(house.tells(&house.bens).await && house.tells(&house.chats[1]).await);
+    assert!(house.tells(house.bens).await && house.tells(house.chats[1]).await);
     house
         .app
         .engine
-        .enable_lorebook(house.world.clone(), false)
+        .enable_lorebook(house.world, false)
         .await
         .unwrap();
     assert!(
-        !house.tells(&house.bens).await && !house.tells(&house.chats[0]).await,
+        !house.tells(house.bens).await && !house.tells(house.chats[0]).await,
         "the lorebook is off"
     );
     house
         .app
         .engine
-        .enable_lorebook(house.world.clone(), true)
+        .enable_lorebook(house.world, true)
         .await
         .unwrap();
-    assert!(house.tells(&house.bens).await);
-    house
-        .app
-        .engine
-        .delete_lorebook(house.world.clone())
-        .await
-        .unwrap();
+    assert!(house.tells(house.bens).await);
+    house.app.engine.delete_lorebook(house.world).await.unwrap();
     assert!(
-        !house.tells(&house.bens).await && !house.tells(&house.chats[0]).await,
+        !house.tells(house.bens).await && !house.tells(house.chats[0]).await,
         "the lorebook is deleted"
     );
     let gone = house
@@ -221,10 +201,10 @@ async fn lorebook_document_is_used_with_its_lorebook() {
     house
         .app
         .engine
-        .restore_lorebook(house.world.clone())
+        .restore_lorebook(house.world)
         .await
         .unwrap();
-    assert!(house.tells(&house.bens).await);
+    assert!(house.tells(house.bens).await);
 }
 
 #[tokio::test]
@@ -233,28 +213,18 @@ async fn removed_document_is_not_sent_and_can_be_restored() {
     let hers = house.attach(house.ada()).await;
     house.bind(vec![LorebookBinding::Global]).await;
     let worlds = house.attach(house.world()).await;
-    for chat in &house.chats {
+    for chat in house.chats {
         assert!(house.tells(chat).await);
     }
     let mut events = house.app.engine.subscribe();
-    house
-        .app
-        .engine
-        .remove_document(worlds.id.clone())
-        .await
-        .unwrap();
+    house.app.engine.remove_document(worlds.id).await.unwrap();
     let changed = Event::Changed {
         what: Changed::Documents,
-        id: Some(house.world.clone()),
+        id: Some(house.world.to_string()),
     };
     while events.next().await.unwrap() != changed {}
-    house
-        .app
-        .engine
-        .remove_document(hers.id.clone())
-        .await
-        .unwrap();
-    for chat in [&house.chats[0], &house.chats[1], &house.bens] {
+    house.app.engine.remove_document(hers.id).await.unwrap();
+    for chat in [house.chats[0], house.chats[1], house.bens] {
         let sent = house.say(chat, "And the lamp, once more?").await;
         assert!(
             !sent.contains(CANARY) && !sent.contains("guide.md"),
@@ -262,9 +232,9 @@ async fn removed_document_is_not_sent_and_can_be_restored() {
         );
     }
     house.app.engine.restore_document(hers.id).await.unwrap();
-    assert!(house.tells(&house.chats[1]).await && !house.tells(&house.bens).await);
+    assert!(house.tells(house.chats[1]).await && !house.tells(house.bens).await);
     house.app.engine.restore_document(worlds.id).await.unwrap();
-    assert!(house.tells(&house.bens).await);
+    assert!(house.tells(house.bens).await);
 }
 
 #[tokio::test]
@@ -273,9 +243,7 @@ async fn limits_and_names_are_per_owner() {
     house.attach(house.ada()).await;
     house.attach(house.world()).await;
     house
-        .attach(DocumentOwner::Chat {
-            id: house.chats[0].clone(),
-        })
+        .attach(DocumentOwner::Chat { id: house.chats[0] })
         .await;
     let refused = async |owner: DocumentOwner, name: &str| match house
         .app
@@ -306,7 +274,7 @@ async fn limits_and_names_are_per_owner() {
             .contains("This lorebook already has 10 documents")
     );
     let nobody = DocumentOwner::Character {
-        id: uuid::Uuid::nil().to_string(),
+        id: CharacterId(uuid::Uuid::nil()),
     };
     let nobody = house
         .app
@@ -331,13 +299,15 @@ async fn card_lorebook_has_its_characters_documents() {
         .import_bytes("cay.json".into(), card.to_string().into_bytes())
         .await
         .unwrap();
-    let cay = report.imported[0].id.clone();
+    let cay: CharacterId = report.imported[0].id.parse().unwrap();
     let guide = house
-        .attach(DocumentOwner::Lorebook { id: cay.clone() })
+        .attach(DocumentOwner::Lorebook {
+            id: LorebookId(cay.0),
+        })
         .await;
-    assert_eq!(guide.owner, DocumentOwner::Character { id: cay.clone() });
+    assert_eq!(guide.owner, DocumentOwner::Character { id: cay });
     let chat = house.app.engine.new_chat(cay).await.unwrap().id;
-    assert!(house.tells(&chat).await && !house.tells(&house.bens).await);
+    assert!(house.tells(chat).await && !house.tells(house.bens).await);
 }
 
 #[tokio::test]
@@ -360,25 +330,10 @@ async fn documents_survive_restart_and_go_with_character() {
         ben,
         world,
     };
-    assert!(house.tells(&house.chats[0]).await);
-    house
-        .app
-        .engine
-        .delete_character(house.ada.clone())
-        .await
-        .unwrap();
-    let gone = house
-        .app
-        .engine
-        .get_document(guide.id.clone())
-        .await
-        .unwrap_err();
+    assert!(house.tells(house.chats[0]).await);
+    house.app.engine.delete_character(house.ada).await.unwrap();
+    let gone = house.app.engine.get_document(guide.id).await.unwrap_err();
     assert!(matches!(gone, ApiError::NotFound { .. }), "{gone:?}");
-    house
-        .app
-        .engine
-        .restore_character(house.ada.clone())
-        .await
-        .unwrap();
+    house.app.engine.restore_character(house.ada).await.unwrap();
     assert_eq!(house.listed(house.ada()).await, ["guide.md"]);
 }

@@ -2,17 +2,17 @@
 //! window.
 
 use engine::api::{
-    Draft, DraftKind, DraftPlace, EndpointDraft, MemoryDraft, Mode, Persona, Picture, TrashKind,
-    TrashRef,
+    Draft, DraftKind, DraftPlace, EndpointDraft, MemoryDraft, Mode, PersonaDraft, Picture,
+    TrashKind, TrashRef,
 };
 use serde_json::json;
 use tests::headless::{Headless, fact};
 
-fn place(kind: DraftKind, owner: &str, target: &str) -> DraftPlace {
+fn place(kind: DraftKind, owner: impl ToString, target: impl ToString) -> DraftPlace {
     DraftPlace {
         kind,
-        owner: owner.into(),
-        target: target.into(),
+        owner: owner.to_string(),
+        target: target.to_string(),
     }
 }
 
@@ -24,9 +24,9 @@ async fn write(app: &Headless, place: &DraftPlace, text: &str) -> String {
         .id
 }
 
-async fn texts(app: &Headless, kind: DraftKind, owner: &str) -> Vec<String> {
+async fn texts(app: &Headless, kind: DraftKind, owner: impl ToString) -> Vec<String> {
     app.engine
-        .drafts(kind, owner.into())
+        .drafts(kind, owner.to_string())
         .await
         .unwrap()
         .into_iter()
@@ -38,8 +38,8 @@ async fn texts(app: &Headless, kind: DraftKind, owner: &str) -> Vec<String> {
 async fn draft_survives_restart_and_keeps_its_base() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
-    let message = chat.page.messages[0].id.clone();
-    let edit = place(DraftKind::MessageEdit, &chat.id, &message);
+    let message = chat.page.messages[0].id;
+    let edit = place(DraftKind::MessageEdit, chat.id, message);
     write(&app, &edit, "half an edit").await;
     write(
         &app,
@@ -50,7 +50,7 @@ async fn draft_survives_restart_and_keeps_its_base() {
     let app = app.restart().await;
     let found = app
         .engine
-        .drafts(DraftKind::MessageEdit, chat.id)
+        .drafts(DraftKind::MessageEdit, chat.id.to_string())
         .await
         .unwrap();
     let [
@@ -76,7 +76,7 @@ async fn draft_survives_restart_and_keeps_its_base() {
 async fn each_window_replaces_only_its_own_draft() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
-    let edit = place(DraftKind::MessageEdit, &chat.id, &chat.page.messages[0].id);
+    let edit = place(DraftKind::MessageEdit, chat.id, chat.page.messages[0].id);
     let save = |text: &str, before: Option<String>| {
         app.engine
             .write_draft(edit.clone(), text.into(), String::new(), before)
@@ -104,7 +104,7 @@ async fn each_window_replaces_only_its_own_draft() {
     app.engine.discard_draft(one.id.clone()).await.unwrap();
     app.engine.discard_draft(one.id).await.unwrap();
     assert_eq!(
-        texts(&app, DraftKind::MessageEdit, &chat.id).await,
+        texts(&app, DraftKind::MessageEdit, chat.id).await,
         ["Once more"]
     );
 }
@@ -113,11 +113,8 @@ async fn each_window_replaces_only_its_own_draft() {
 async fn composer_keeps_text_of_another_window() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let keep = |text: &str, known: &str| {
-        app.engine
-            .keep_draft(chat.clone(), text.into(), known.into())
-    };
-    let stored = || async { app.engine.open_chat(chat.clone()).await.unwrap().draft };
+    let keep = |text: &str, known: &str| app.engine.keep_draft(chat, text.into(), known.into());
+    let stored = || async { app.engine.open_chat(chat).await.unwrap().draft };
     assert_eq!(keep("I will", "").await.unwrap(), []);
     // Another window read "I will" and typed on; then this one does.
     assert_eq!(keep("I will go", "I will").await.unwrap(), []);
@@ -157,14 +154,14 @@ async fn sent_text_does_not_come_back_as_another_windows_text() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.engine
-        .keep_draft(chat.clone(), "Hello there".into(), String::new())
+        .keep_draft(chat, "Hello there".into(), String::new())
         .await
         .unwrap();
     app.model.reply("Hello.");
-    app.send(&chat, "Hello there").await;
+    app.send(chat, "Hello there").await;
     assert_eq!(
         app.engine
-            .keep_draft(chat.clone(), String::new(), "Hello there".into())
+            .keep_draft(chat, String::new(), "Hello there".into())
             .await
             .unwrap(),
         []
@@ -176,7 +173,7 @@ async fn sent_text_does_not_come_back_as_another_windows_text() {
 async fn drafts_go_with_their_items() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
-    let (engine, character) = (&app.engine, chat.character.clone());
+    let (engine, character) = (&app.engine, chat.character);
     let book = engine
         .create_lorebook("Ports".into())
         .await
@@ -185,56 +182,56 @@ async fn drafts_go_with_their_items() {
         .id;
     let memory = engine.save_memory(MemoryDraft {
         text: "Ada likes tea.".into(),
-        ..fact(&character, "", 5)
+        ..fact(character, "", 5)
     });
     let memory = memory.await.unwrap().id;
-    let persona = Persona {
-        id: String::new(),
+    let persona = PersonaDraft {
+        id: None,
         name: "Wren".into(),
-        ..engine.list_personas().await.unwrap()[0].clone()
+        ..engine.list_personas().await.unwrap()[0].clone().into()
     };
     let persona = engine.save_persona(persona).await.unwrap().id;
     let places = [
-        place(DraftKind::Pictures, &chat.id, ""),
-        place(DraftKind::Setting, &chat.id, "author_note"),
-        place(DraftKind::Card, &character, ""),
-        place(DraftKind::Memory, &character, &memory),
-        place(DraftKind::LoreEntry, &book, "new 1"),
-        place(DraftKind::Persona, "", &persona),
+        place(DraftKind::Pictures, chat.id, ""),
+        place(DraftKind::Setting, chat.id, "author_note"),
+        place(DraftKind::Card, character, ""),
+        place(DraftKind::Memory, character, memory),
+        place(DraftKind::LoreEntry, book, "new 1"),
+        place(DraftKind::Persona, "", persona),
     ];
     for place in &places {
         write(&app, place, "typed").await;
     }
     engine.delete_persona(persona).await.unwrap();
     assert_eq!(texts(&app, DraftKind::Persona, "").await, [""; 0]);
-    engine.delete_lorebook(book.clone()).await.unwrap();
-    engine.delete_chat(chat.id.clone()).await.unwrap();
+    engine.delete_lorebook(book).await.unwrap();
+    engine.delete_chat(chat.id).await.unwrap();
     // Items that can still be restored keep their drafts.
-    assert_eq!(texts(&app, DraftKind::LoreEntry, &book).await, ["typed"]);
-    assert_eq!(texts(&app, DraftKind::Setting, &chat.id).await, ["typed"]);
-    let gone = |kind, id: &str| TrashRef {
-        kind,
-        id: id.into(),
-    };
+    assert_eq!(texts(&app, DraftKind::LoreEntry, book).await, ["typed"]);
+    assert_eq!(texts(&app, DraftKind::Setting, chat.id).await, ["typed"]);
+    let gone = |kind, id: String| TrashRef { kind, id };
     engine
         .delete_from_trash(
             vec![
-                gone(TrashKind::Chat, &chat.id),
-                gone(TrashKind::Lorebook, &book),
+                gone(TrashKind::Chat, chat.id.to_string()),
+                gone(TrashKind::Lorebook, book.to_string()),
             ],
             false,
         )
         .await
         .unwrap();
-    assert_eq!(texts(&app, DraftKind::LoreEntry, &book).await, [""; 0]);
-    assert_eq!(texts(&app, DraftKind::Pictures, &chat.id).await, [""; 0]);
-    engine.delete_character(character.clone()).await.unwrap();
+    assert_eq!(texts(&app, DraftKind::LoreEntry, book).await, [""; 0]);
+    assert_eq!(texts(&app, DraftKind::Pictures, chat.id).await, [""; 0]);
+    engine.delete_character(character).await.unwrap();
     engine
-        .delete_from_trash(vec![gone(TrashKind::Character, &character)], false)
+        .delete_from_trash(
+            vec![gone(TrashKind::Character, character.to_string())],
+            false,
+        )
         .await
         .unwrap();
-    assert_eq!(texts(&app, DraftKind::Card, &character).await, [""; 0]);
-    assert_eq!(texts(&app, DraftKind::Memory, &character).await, [""; 0]);
+    assert_eq!(texts(&app, DraftKind::Card, character).await, [""; 0]);
+    assert_eq!(texts(&app, DraftKind::Memory, character).await, [""; 0]);
     // A window that still types into a deleted item is refused.
     engine
         .write_draft(places[2].clone(), "late".into(), String::new(), None)
@@ -282,8 +279,8 @@ async fn drafts_of_endpoints_and_tool_servers_go_with_them() {
         .remove(0)
         .id;
     for (kind, id) in [
-        (DraftKind::Endpoint, &endpoint),
-        (DraftKind::ToolServer, &server),
+        (DraftKind::Endpoint, endpoint.to_string()),
+        (DraftKind::ToolServer, server.to_string()),
     ] {
         write(&app, &place(kind, "", id), "typed").await;
         write(&app, &place(kind, "", "new"), "a new one").await;
@@ -306,7 +303,7 @@ async fn attached_pictures_of_a_draft_stay_until_it_goes() {
         .unwrap();
     let draft = write(
         &app,
-        &place(DraftKind::Pictures, &chat, ""),
+        &place(DraftKind::Pictures, chat, ""),
         &json!([picture]).to_string(),
     )
     .await;
@@ -315,11 +312,11 @@ async fn attached_pictures_of_a_draft_stay_until_it_goes() {
     let app = app.restart().await;
     assert!(app.engine.asset(picture.hash.clone()).await.is_ok());
     assert_eq!(
-        texts(&app, DraftKind::Pictures, &chat).await,
+        texts(&app, DraftKind::Pictures, chat).await,
         [json!([picture]).to_string()]
     );
     app.engine.discard_draft(draft).await.unwrap();
-    assert_eq!(texts(&app, DraftKind::Pictures, &chat).await, [""; 0]);
+    assert_eq!(texts(&app, DraftKind::Pictures, chat).await, [""; 0]);
 }
 
 #[tokio::test]
@@ -327,13 +324,10 @@ async fn edit_of_a_text_that_changed_meanwhile_changes_nothing() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let (id, was) = (
-        chat.page.messages[0].id.clone(),
+        chat.page.messages[0].id,
         chat.page.messages[0].swipes[0].text.clone(),
     );
-    let edit = |was: &str, text: &str| {
-        app.engine
-            .edit_message_from(id.clone(), was.into(), text.into())
-    };
+    let edit = |was: &str, text: &str| app.engine.edit_message_from(id, was.into(), text.into());
     let edited = edit(&was, "First window.").await.unwrap().unwrap();
     assert_eq!(edited.swipes[0].text, "First window.");
     assert_eq!(edit(&was, "Second window.").await.unwrap(), None);
@@ -353,15 +347,15 @@ async fn edit_of_a_text_that_changed_meanwhile_changes_nothing() {
 async fn backups_have_drafts() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    write(&app, &place(DraftKind::Hint, &chat, ""), "softer").await;
+    write(&app, &place(DraftKind::Hint, chat, ""), "softer").await;
     let backup = app.engine.backup().await.unwrap();
     let mine = app
         .engine
-        .drafts(DraftKind::Hint, chat.clone())
+        .drafts(DraftKind::Hint, chat.to_string())
         .await
         .unwrap();
     app.engine.discard_draft(mine[0].id.clone()).await.unwrap();
     app.engine.restore_at_next_start(backup.file).await.unwrap();
     let app = app.restart().await;
-    assert_eq!(texts(&app, DraftKind::Hint, &chat).await, ["softer"]);
+    assert_eq!(texts(&app, DraftKind::Hint, chat).await, ["softer"]);
 }

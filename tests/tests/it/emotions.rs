@@ -69,7 +69,7 @@ async fn split_emotion_tag_is_recognized_and_never_shown() {
         )
         .reply("Sit.");
     let mut events = app.engine.subscribe();
-    let (reply, _) = app.send(&chat, "Hello.").await;
+    let (reply, _) = app.send(chat, "Hello.").await;
     let reply = reply.unwrap();
     let emotion = reply.swipes[0].emotion.clone().unwrap();
     assert_eq!(
@@ -95,7 +95,7 @@ async fn split_emotion_tag_is_recognized_and_never_shown() {
         }
     }
     assert_eq!(streamed.trim(), "Come in.");
-    app.send(&chat, "Thanks.").await;
+    app.send(chat, "Thanks.").await;
     let sent = app.model.last_request().unwrap().prompt;
     assert!(
         sent.messages
@@ -119,7 +119,7 @@ async fn reply_without_known_emotion_is_neutral() {
     ];
     for (reply, unknown) in cases {
         app.model.reply(reply);
-        let (message, _) = app.send(&chat, "Hello.").await;
+        let (message, _) = app.send(chat, "Hello.").await;
         let message = message.unwrap();
         let emotion = message.swipes[0].emotion.clone().unwrap();
         assert_eq!(
@@ -142,7 +142,7 @@ async fn prompt_asks_for_tags_only_on_request() {
     let prompt = async |app: &Headless| {
         let preview = app
             .engine
-            .preview_prompt(chat.clone(), "Hello.".into(), WhatIf::default())
+            .preview_prompt(chat, "Hello.".into(), WhatIf::default())
             .await
             .unwrap();
         preview.text
@@ -170,13 +170,13 @@ async fn model_learns_pictures_only_on_request() {
         .unwrap();
     let chat = app
         .engine
-        .new_chat(report.imported[0].id.clone())
+        .new_chat(report.imported[0].id.parse().unwrap())
         .await
         .unwrap()
         .id;
     let prompt = async || {
         app.engine
-            .preview_prompt(chat.clone(), "Hello.".into(), WhatIf::default())
+            .preview_prompt(chat, "Hello.".into(), WhatIf::default())
             .await
             .unwrap()
             .text
@@ -197,10 +197,7 @@ async fn model_learns_pictures_only_on_request() {
         .find(|one| one.name != "Mira")
         .unwrap()
         .id;
-    app.engine
-        .set_members(chat.clone(), vec![otto])
-        .await
-        .unwrap();
+    app.engine.set_members(chat, vec![otto]).await.unwrap();
     assert!(!prompt().await.contains("${image."));
 }
 
@@ -218,10 +215,10 @@ async fn sprite_falls_back_to_neutral_and_then_to_none() {
         .import_bytes("mira.charx".into(), charx(&assets))
         .await
         .unwrap();
-    let mira = report.imported[0].id.clone();
+    let mira = report.imported[0].id.parse().unwrap();
     let emotions = app
         .engine
-        .sprites(mira.clone())
+        .sprites(mira)
         .await
         .unwrap()
         .into_iter()
@@ -230,7 +227,7 @@ async fn sprite_falls_back_to_neutral_and_then_to_none() {
     let shade = async |emotion: &str, variant| {
         let hash = app
             .engine
-            .sprite(mira.clone(), emotion.into(), variant)
+            .sprite(mira, emotion.into(), variant)
             .await
             .unwrap()?;
         let bytes = app.engine.asset(hash).await.unwrap().bytes;
@@ -250,14 +247,14 @@ async fn sprite_falls_back_to_neutral_and_then_to_none() {
     near(shade("fear", 0).await, 40);
     let named = app
         .engine
-        .card_picture(mira.clone(), "JOY.png".into())
+        .card_picture(mira, "JOY.png".into())
         .await
         .unwrap();
     assert!(
         named.is_some()
             && app
                 .engine
-                .card_picture(mira.clone(), "sea".into())
+                .card_picture(mira, "sea".into())
                 .await
                 .unwrap()
                 .is_none()

@@ -5,6 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
+use domain::ChatId;
 use engine::api::{
     ApiError, EndpointDraft, HeaderDraft, ModelRef, OfferedModel, SettingOwner, SettingValue,
 };
@@ -98,12 +99,12 @@ impl World {
         }
     }
 
-    async fn chat(&self) -> String {
+    async fn chat(&self) -> ChatId {
         self.app.first_chat().await.id
     }
 
     /// Sends a message and returns the request for the reply.
-    async fn say(&self, chat: &str) -> String {
+    async fn say(&self, chat: ChatId) -> String {
         self.app.send(chat, "Hello.").await;
         self.server
             .asked()
@@ -124,12 +125,7 @@ fn header(name: &str, value: Option<&str>) -> HeaderDraft {
 async fn chat_selects_a_model_of_an_endpoint() {
     let world = World::new().await;
     let saved = world.app.engine.save_endpoint(world.draft()).await.unwrap();
-    world
-        .app
-        .engine
-        .refresh_endpoint(saved.id.clone())
-        .await
-        .unwrap();
+    world.app.engine.refresh_endpoint(saved.id).await.unwrap();
     let listed = world.app.engine.list_endpoints().await.unwrap().remove(0);
     let names: Vec<_> = listed
         .models
@@ -138,16 +134,19 @@ async fn chat_selects_a_model_of_an_endpoint() {
         .collect();
     assert_eq!(names, [("large", Some(32_768)), ("small", Some(2_048))]);
     let chat = world.chat().await;
-    for (id, expected) in [(&saved.id, "large"), (&listed.models[1].id, "small")] {
+    for (id, expected) in [
+        (saved.id.to_string(), "large"),
+        (listed.models[1].id.clone(), "small"),
+    ] {
         world
             .app
             .engine
-            .set_chat_model(chat.clone(), Some(ModelRef::Remote { id: id.clone() }))
+            .set_chat_model(chat, Some(ModelRef::Remote { id }))
             .await
             .unwrap();
         assert!(
             world
-                .say(&chat)
+                .say(chat)
                 .await
                 .contains(&format!("\"model\":\"{expected}\"")),
             "{expected}"
@@ -218,22 +217,22 @@ async fn headers_are_sent_and_never_shown_again() {
         .app
         .engine
         .set_chat_model(
-            chat.clone(),
+            chat,
             Some(ModelRef::Remote {
-                id: saved.id.clone(),
+                id: saved.id.to_string(),
             }),
         )
         .await
         .unwrap();
-    assert!(world.say(&chat).await.contains("x-team: canary-9"));
+    assert!(world.say(chat).await.contains("x-team: canary-9"));
     assert!(!format!("{:?}", world.app.engine.list_endpoints().await.unwrap()).contains("canary"));
     let keep = EndpointDraft {
-        id: Some(saved.id.clone()),
+        id: Some(saved.id),
         headers: Some(vec![header("x-team", None), header("x-more", Some("b"))]),
         ..world.draft()
     };
     world.app.engine.save_endpoint(keep).await.unwrap();
-    let request = world.say(&chat).await;
+    let request = world.say(chat).await;
     assert!(
         request.contains("x-team: canary-9") && request.contains("x-more: b"),
         "{request}"
@@ -247,7 +246,7 @@ async fn headers_are_sent_and_never_shown_again() {
         world.app.engine.save_endpoint(none).await.unwrap().headers,
         Vec::<String>::new()
     );
-    assert!(!world.say(&chat).await.contains("x-team"));
+    assert!(!world.say(chat).await.contains("x-team"));
 }
 
 #[tokio::test]
@@ -261,7 +260,7 @@ async fn stored_headers_stay_with_their_address() {
     for headers in [None, Some(vec![header("x-team", None)])] {
         let url = "http://127.0.0.1:1/v1".to_owned();
         let moved = EndpointDraft {
-            id: id.clone(),
+            id,
             url,
             headers,
             ..world.draft()
@@ -320,7 +319,7 @@ async fn a_models_settings_build_on_its_endpoints() {
         .await
         .unwrap()
         .id;
-    world.app.engine.refresh_endpoint(id.clone()).await.unwrap();
+    world.app.engine.refresh_endpoint(id).await.unwrap();
     let small = world.app.engine.list_endpoints().await.unwrap()[0].models[1]
         .id
         .clone();
@@ -331,7 +330,7 @@ async fn a_models_settings_build_on_its_endpoints() {
     world
         .app
         .engine
-        .set_setting(owner(&id), "sees_images".into(), sees.clone())
+        .set_setting(owner(&id.to_string()), "sees_images".into(), sees.clone())
         .await
         .unwrap();
     let settings = world
@@ -366,7 +365,7 @@ async fn deleting_an_endpoint_frees_chat_and_default() {
         .await
         .unwrap()
         .id;
-    world.app.engine.refresh_endpoint(id.clone()).await.unwrap();
+    world.app.engine.refresh_endpoint(id).await.unwrap();
     let small = world.app.engine.list_endpoints().await.unwrap()[0].models[1]
         .id
         .clone();

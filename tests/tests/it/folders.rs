@@ -1,13 +1,16 @@
 //! Folders of chats and characters through the engine.
 
-use engine::api::{ApiError, Folder, FolderColor, FolderKind, ListPlace, TrashKind, TrashRef};
+use domain::ChatId;
+use engine::api::{
+    ApiError, Folder, FolderColor, FolderDraft, FolderKind, ListPlace, TrashKind, TrashRef,
+};
 use tests::headless::Headless;
 
-fn folder(name: &str, parent: Option<&Folder>) -> Folder {
-    Folder {
-        id: String::new(),
+fn folder(name: &str, parent: Option<&Folder>) -> FolderDraft {
+    FolderDraft {
+        id: None,
         kind: FolderKind::Chat,
-        parent: parent.map(|parent| parent.id.clone()),
+        parent: parent.map(|parent| parent.id),
         name: name.to_owned(),
         color: Some(FolderColor::Green),
         collapsed: false,
@@ -34,15 +37,15 @@ async fn deleted_folder_leaves_its_content_in_its_parent() {
         .await
         .unwrap();
     app.engine
-        .move_to_folder(FolderKind::Chat, vec![chat], Some(inner.id.clone()))
+        .move_to_folder(FolderKind::Chat, vec![chat.to_string()], Some(inner.id))
         .await
         .unwrap();
-    assert_eq!(place(&app).await.folder.as_deref(), Some(inner.id.as_str()));
+    assert_eq!(place(&app).await.folder, Some(inner.id));
 
-    let deleted = app.engine.delete_folder(inner.id.clone()).await.unwrap();
-    assert_eq!(place(&app).await.folder.as_deref(), Some(outer.id.as_str()));
+    let deleted = app.engine.delete_folder(inner.id).await.unwrap();
+    assert_eq!(place(&app).await.folder, Some(outer.id));
     app.engine.restore_folder(deleted).await.unwrap();
-    assert_eq!(place(&app).await.folder.as_deref(), Some(inner.id.as_str()));
+    assert_eq!(place(&app).await.folder, Some(inner.id));
     assert_eq!(app.engine.list_folders().await.unwrap(), [inner, outer]);
 }
 
@@ -57,7 +60,7 @@ async fn folder_cannot_contain_itself() {
         .unwrap();
     outer.parent = Some(inner.id);
     assert!(matches!(
-        app.engine.save_folder(outer).await,
+        app.engine.save_folder(outer.into()).await,
         Err(ApiError::BadInput { .. })
     ));
     assert!(matches!(
@@ -87,11 +90,11 @@ async fn folder_levels_are_limited() {
 async fn smart_and_foreign_folders_take_no_chats() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let smart = Folder {
+    let smart = FolderDraft {
         tag: Some("cozy".into()),
         ..folder("Cozy", None)
     };
-    let foreign = Folder {
+    let foreign = FolderDraft {
         kind: FolderKind::Character,
         ..folder("Friends", None)
     };
@@ -99,7 +102,7 @@ async fn smart_and_foreign_folders_take_no_chats() {
         let refused = app.engine.save_folder(refused).await.unwrap();
         let moved = app
             .engine
-            .move_to_folder(FolderKind::Chat, vec![chat.clone()], Some(refused.id))
+            .move_to_folder(FolderKind::Chat, vec![chat.to_string()], Some(refused.id))
             .await;
         assert!(matches!(moved, Err(ApiError::BadInput { .. })));
     }
@@ -111,13 +114,13 @@ async fn archived_chat_is_marked_and_still_found() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("The zephyr rises.");
-    app.send(&chat, "What is this wind?").await;
+    app.send(chat, "What is this wind?").await;
     app.engine
-        .archive_items(FolderKind::Chat, vec![chat.clone()], true)
+        .archive_items(FolderKind::Chat, vec![chat.to_string()], true)
         .await
         .unwrap();
     app.engine
-        .pin_items(FolderKind::Chat, vec![chat.clone()], true)
+        .pin_items(FolderKind::Chat, vec![chat.to_string()], true)
         .await
         .unwrap();
     assert_eq!(
@@ -138,7 +141,7 @@ async fn archived_chat_is_marked_and_still_found() {
         1
     );
     app.engine
-        .archive_items(FolderKind::Chat, vec![chat], false)
+        .archive_items(FolderKind::Chat, vec![chat.to_string()], false)
         .await
         .unwrap();
     assert!(!place(&app).await.archived);
@@ -148,24 +151,19 @@ async fn archived_chat_is_marked_and_still_found() {
 async fn one_undo_restores_the_places_of_many() {
     let app = Headless::new().await;
     let first = app.first_chat().await;
-    let second = app
-        .engine
-        .new_chat(first.character.clone())
-        .await
-        .unwrap()
-        .id;
-    let both = vec![first.id.clone(), second.clone()];
+    let second = app.engine.new_chat(first.character).await.unwrap().id;
+    let both = vec![first.id.to_string(), second.to_string()];
     let kind = FolderKind::Chat;
     let [sea, sky] =
         [folder("Sea", None), folder("Sky", None)].map(|one| app.engine.save_folder(one));
     let (sea, sky) = (sea.await.unwrap().id, sky.await.unwrap().id);
     app.engine
-        .move_to_folder(kind, vec![second.clone()], Some(sea.clone()))
+        .move_to_folder(kind, vec![second.to_string()], Some(sea))
         .await
         .unwrap();
     let former = app
         .engine
-        .move_to_folder(kind, both.clone(), Some(sky.clone()))
+        .move_to_folder(kind, both.clone(), Some(sky))
         .await
         .unwrap();
     assert_eq!(former.len(), 2);
@@ -187,7 +185,7 @@ async fn one_undo_restores_the_places_of_many() {
         .restore_places(kind, former.clone())
         .await
         .unwrap();
-    let places = |id: String| {
+    let places = |id: ChatId| {
         let engine = app.engine.clone();
         async move {
             engine
@@ -200,8 +198,8 @@ async fn one_undo_restores_the_places_of_many() {
                 .place
         }
     };
-    assert_eq!(places(first.id.clone()).await, ListPlace::default());
-    assert_eq!(places(second.clone()).await.folder, Some(sea.clone()));
+    assert_eq!(places(first.id).await, ListPlace::default());
+    assert_eq!(places(second).await.folder, Some(sea));
     // The folder is gone when the change is undone.
     app.engine.delete_folder(sea).await.unwrap();
     app.engine.restore_places(kind, former).await.unwrap();
@@ -212,19 +210,11 @@ async fn one_undo_restores_the_places_of_many() {
 async fn many_chats_are_deleted_together_or_not_at_all() {
     let app = Headless::new().await;
     let first = app.first_chat().await;
-    let second = app
-        .engine
-        .new_chat(first.character.clone())
-        .await
-        .unwrap()
-        .id;
-    let both = vec![first.id.clone(), second.clone()];
+    let second = app.engine.new_chat(first.character).await.unwrap().id;
+    let both = vec![first.id, second];
     assert_eq!(app.engine.learned_in(both.clone()).await.unwrap(), 0);
-    let unknown = "00000000-0000-0000-0000-000000000000".to_owned();
-    let refused = app
-        .engine
-        .delete_chats(vec![second.clone(), unknown], false)
-        .await;
+    let unknown = ChatId(uuid::Uuid::nil());
+    let refused = app.engine.delete_chats(vec![second, unknown], false).await;
     assert!(
         matches!(refused, Err(ApiError::NotFound { .. })),
         "{refused:?}"
@@ -236,7 +226,7 @@ async fn many_chats_are_deleted_together_or_not_at_all() {
         .into_iter()
         .map(|id| TrashRef {
             kind: TrashKind::Chat,
-            id,
+            id: id.to_string(),
         })
         .collect();
     app.engine.restore_from_trash(items).await.unwrap();

@@ -5,6 +5,7 @@ use std::io::{Cursor, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use domain::CharacterId;
 use engine::api::{CharacterFields, ImportReport, LayeredSetting, SettingLayer, SettingOwner};
 use serde_json::{Value, json};
 use tests::headless::Headless;
@@ -27,7 +28,7 @@ fn kinds(report: &ImportReport) -> Vec<String> {
         .collect()
 }
 
-async fn wren(app: &Headless) -> String {
+async fn wren(app: &Headless) -> CharacterId {
     let fields = CharacterFields {
         name: "Wren".into(),
         first_message: "Ahoy, {{user}}.".into(),
@@ -55,9 +56,9 @@ async fn risuai_chat_includes_greeting_note_and_lore() {
         ["chat On the pier", "lorebook On the pier"],
         "{report:?}"
     );
-    let chat = report.imported[0].id.clone();
+    let chat = report.imported[0].id.parse().unwrap();
     assert_eq!(
-        app.transcript(&chat).await,
+        app.transcript(chat).await,
         [
             "Wren: Evening, Traveller.",
             "Traveller: Hello.",
@@ -128,7 +129,7 @@ async fn transcript_becomes_a_chat_of_its_speakers() {
     let talk = "Wren: Ahoy.\n\nTom: Hello.\n\nIs there oil?\n\nWren: Whale.\n\nTom: Good.\n";
     let report = import(&app, "pier.txt", talk.as_bytes()).await;
     assert_eq!(kinds(&report), ["chat pier"], "{report:?}");
-    let said = app.transcript(&report.imported[0].id).await;
+    let said = app.transcript(report.imported[0].id.parse().unwrap()).await;
     assert_eq!(
         said,
         [
@@ -313,7 +314,7 @@ async fn next_import_completes_an_interrupted_archive() {
     assert_eq!(kinds(&rest), ["chat pier"], "{rest:?}");
     assert_eq!(rest.skipped[0].reason, "Wren is already in the library");
     assert_eq!(
-        app.transcript(&rest.imported[0].id).await,
+        app.transcript(rest.imported[0].id.parse().unwrap()).await,
         ["Traveller: Two."]
     );
     let again = import(&app, "wren.byaf", &byaf()).await;

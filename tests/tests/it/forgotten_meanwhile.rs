@@ -16,16 +16,16 @@ const CANARY: &str = "ZEBULON";
 async fn text_forgotten_during_a_turn_is_not_sent_later() {
     let app = Headless::new().await;
     let ada = app.character("Ada").await;
-    let chat = app.engine.new_chat(ada.clone()).await.unwrap().id;
+    let chat = app.engine.new_chat(ada).await.unwrap().id;
     let known = app
         .engine
-        .save_memory(fact(&ada, "The user owns a boat called ZEBULON.", 5))
+        .save_memory(fact(ada, "The user owns a boat called ZEBULON.", 5))
         .await
         .unwrap()
         .id;
 
     let ((planned, hears), (done, waits)) = (channel(), channel());
-    let (hold, of) = (Mutex::new(Some((planned, waits))), chat.clone());
+    let (hold, of) = (Mutex::new(Some((planned, waits))), chat.to_string());
     // Pauses the first turn after planning its prompt, until the memory is deleted.
     on_step(move |chat, step| {
         if let Some((planned, done)) = hold
@@ -45,7 +45,7 @@ async fn text_forgotten_during_a_turn_is_not_sent_later() {
     });
     let tells = async |text: &str| {
         app.model.reply("Hm.");
-        app.send(&chat, text).await;
+        app.send(chat, text).await;
         let prompt = app.model.last_request().unwrap().prompt;
         prompt
             .messages

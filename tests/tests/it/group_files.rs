@@ -156,7 +156,7 @@ async fn exported(folder: &Path) -> Vec<(Value, String)> {
     for imported in report.imported.iter().filter(|one| one.kind == "chat") {
         let export = async |format| {
             app.engine
-                .export_chat(imported.id.clone(), format)
+                .export_chat(imported.id.parse().unwrap(), format)
                 .await
                 .unwrap()
                 .bytes
@@ -253,19 +253,10 @@ async fn own_settings_of_a_group_come_back() {
         several_replies: false,
         auto_delay: 7,
     };
-    app.engine
-        .set_group(chat.clone(), options.clone())
-        .await
-        .unwrap();
+    app.engine.set_group(chat, options.clone()).await.unwrap();
     app.model.reply("Ada.").reply("Aye.");
-    app.send(&chat, "Who is here?").await;
-    let export = async |format| {
-        app.engine
-            .export_chat(chat.clone(), format)
-            .await
-            .unwrap()
-            .bytes
-    };
+    app.send(chat, "Who is here?").await;
+    let export = async |format| app.engine.export_chat(chat, format).await.unwrap().bytes;
     let group: Value = serde_json::from_slice(&export(ChatFileFormat::Group).await).unwrap();
     assert_eq!(group["members"], json!(["Ada.png", "Bo.png"]));
     let talk = String::from_utf8(export(ChatFileFormat::Jsonl).await).unwrap();
@@ -284,7 +275,11 @@ async fn own_settings_of_a_group_come_back() {
         .iter()
         .find(|one| one.kind == "chat")
         .unwrap();
-    let opened = other.engine.open_chat(imported.id.clone()).await.unwrap();
+    let opened = other
+        .engine
+        .open_chat(imported.id.parse().unwrap())
+        .await
+        .unwrap();
     assert_eq!(
         (opened.title.as_str(), opened.group.unwrap().options),
         ("Two", options)

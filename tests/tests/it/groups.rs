@@ -1,6 +1,7 @@
 //! Group scenes: several characters and a narrator, one of whom speaks per turn.
 
 use domain::prompt::PromptRole;
+use domain::{CharacterId, ChatId};
 use engine::api::{
     ApiError, EndReason, Message, RegexScriptRow, Role, SettingOwner, SettingValue, WhatIf,
 };
@@ -10,13 +11,13 @@ use tests::headless::{Headless, ended, selected_text};
 /// Mira's workshop with Ada and Bo.
 struct Scene {
     app: Headless,
-    chat: String,
-    mira: String,
-    ada: String,
-    bo: String,
+    chat: ChatId,
+    mira: CharacterId,
+    ada: CharacterId,
+    bo: CharacterId,
 }
 
-async fn character(app: &Headless, name: &str, description: &str) -> String {
+async fn character(app: &Headless, name: &str, description: &str) -> CharacterId {
     let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
         "name": name, "description": description, "personality": "", "scenario": "", "first_mes": "Hello.",
         "mes_example": "", "creator_notes": "", "system_prompt": "", "post_history_instructions": "",
@@ -26,7 +27,7 @@ async fn character(app: &Headless, name: &str, description: &str) -> String {
         .import_bytes(format!("{name}.json"), card.to_string().into_bytes())
         .await
         .unwrap();
-    report.imported[0].id.clone()
+    report.imported[0].id.parse().unwrap()
 }
 
 impl Scene {
@@ -42,32 +43,31 @@ impl Scene {
             ada,
             bo,
         };
-        scene.members(&[&scene.ada, &scene.bo]).await.unwrap();
+        scene.members(&[scene.ada, scene.bo]).await.unwrap();
         scene
     }
 
-    async fn members(&self, ids: &[&str]) -> Result<(), ApiError> {
-        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
-        self.app.engine.set_members(self.chat.clone(), ids).await
+    async fn members(&self, ids: &[CharacterId]) -> Result<(), ApiError> {
+        self.app.engine.set_members(self.chat, ids.to_vec()).await
     }
 
     async fn say(&self, text: &str, reply: &str) -> Message {
         self.app.model.reply(reply);
-        let (reply, reason) = self.app.send(&self.chat, text).await;
+        let (reply, reason) = self.app.send(self.chat, text).await;
         assert_eq!(reason, EndReason::Stop);
         reply.unwrap()
     }
 
-    async fn let_speak(&self, speaker: Option<&str>, reply: &str) -> Message {
+    async fn let_speak(&self, speaker: Option<CharacterId>, reply: &str) -> Message {
         self.app.model.reply(reply);
         let mut events = self.app.engine.subscribe();
         let started = self
             .app
             .engine
-            .let_speak(self.chat.clone(), speaker.map(str::to_owned))
+            .let_speak(self.chat, speaker.map(|id| id.to_string()))
             .await
             .unwrap();
-        let (reply, _) = ended(&mut events, &self.chat).await;
+        let (reply, _) = ended(&mut events, self.chat).await;
         let reply = reply.unwrap();
         assert_eq!(
             started.reply.unwrap().name,
@@ -103,7 +103,7 @@ async fn characters_speak_in_turn_under_their_names() {
             reply.speaker.as_deref(),
             selected_text(&reply)
         ),
-        ("Ada", Some(scene.ada.as_str()), "Evening.")
+        ("Ada", Some(scene.ada.to_string().as_str()), "Evening.")
     );
     let head = scene.sent().remove(0).1;
     for told in [
@@ -142,7 +142,7 @@ async fn characters_speak_in_turn_under_their_names() {
     );
     let names: Vec<String> = scene
         .app
-        .transcript(&scene.chat)
+        .transcript(scene.chat)
         .await
         .into_iter()
         .skip(1)
@@ -184,18 +184,14 @@ async fn reply_ends_at_another_speaker() {
 async fn any_character_and_the_narrator_can_be_called() {
     let scene = Scene::open().await;
     scene.say("Hello.", "Evening.").await;
-    let bo = scene.bo.clone();
-    assert_eq!(scene.let_speak(Some(&bo), "Aye.").await.name, "Bo");
+    assert_eq!(scene.let_speak(Some(scene.bo), "Aye.").await.name, "Bo");
     assert!(
         scene.context().ends_with("(Bo's turn.)"),
         "{}",
         scene.context()
     );
     assert_eq!(
-        scene
-            .let_speak(Some(&scene.mira), "Sit down.")
-            .await
-            .speaker,
+        scene.let_speak(Some(scene.mira), "Sit down.").await.speaker,
         None
     );
 
@@ -217,13 +213,8 @@ async fn any_character_and_the_narrator_can_be_called() {
     );
     scene.app.model.reply("The wind turns.");
     let mut events = scene.app.engine.subscribe();
-    scene
-        .app
-        .engine
-        .regenerate(scene.chat.clone())
-        .await
-        .unwrap();
-    let (again, _) = ended(&mut events, &scene.chat).await;
+    scene.app.engine.regenerate(scene.chat).await.unwrap();
+    let (again, _) = ended(&mut events, scene.chat).await;
     let again = again.unwrap();
     assert_eq!(
         (again.role, again.swipes.len(), selected_text(&again)),
@@ -247,7 +238,7 @@ async fn swipe_keeps_the_speaker_and_matches_the_preview() {
     let preview = scene
         .app
         .engine
-        .preview_prompt(scene.chat.clone(), "Bo, sing!".into(), WhatIf::default())
+        .preview_prompt(scene.chat, "Bo, sing!".into(), WhatIf::default())
         .await
         .unwrap();
     let reply = scene.say("Bo, sing!", "La la.").await;
@@ -263,13 +254,8 @@ async fn swipe_keeps_the_speaker_and_matches_the_preview() {
     );
     scene.app.model.reply("Bo: No.");
     let mut events = scene.app.engine.subscribe();
-    scene
-        .app
-        .engine
-        .regenerate(scene.chat.clone())
-        .await
-        .unwrap();
-    let (again, _) = ended(&mut events, &scene.chat).await;
+    scene.app.engine.regenerate(scene.chat).await.unwrap();
+    let (again, _) = ended(&mut events, scene.chat).await;
     let again = again.unwrap();
     assert_eq!((again.name.as_str(), selected_text(&again)), ("Bo", "No."));
     assert_eq!(
@@ -287,7 +273,7 @@ async fn swipe_keeps_the_speaker_and_matches_the_preview() {
 #[tokio::test]
 async fn group_prompt_is_append_only_across_restarts() {
     let mut scene = Scene::open().await;
-    set(&scene.app, &scene.chat, "group_texts", "group").await;
+    set(&scene.app, scene.chat, "group_texts", "group").await;
     for turn in 0..3 {
         scene.say(&format!("Question {turn}."), "Hm.").await;
         scene.let_speak(None, "Time passes.").await;
@@ -306,7 +292,7 @@ async fn group_prompt_is_append_only_across_restarts() {
     let report = scene
         .app
         .engine
-        .preview_prompt(scene.chat.clone(), "So?".into(), WhatIf::default())
+        .preview_prompt(scene.chat, "So?".into(), WhatIf::default())
         .await
         .unwrap();
     let event = report
@@ -320,14 +306,7 @@ async fn group_prompt_is_append_only_across_restarts() {
 #[tokio::test]
 async fn participants_are_validated_and_can_change() {
     let scene = Scene::open().await;
-    let open = async || {
-        scene
-            .app
-            .engine
-            .open_chat(scene.chat.clone())
-            .await
-            .unwrap()
-    };
+    let open = async || scene.app.engine.open_chat(scene.chat).await.unwrap();
     assert_eq!(
         open()
             .await
@@ -337,16 +316,13 @@ async fn participants_are_validated_and_can_change() {
             .collect::<Vec<_>>(),
         ["Ada", "Bo"]
     );
-    for refused in [
-        vec![scene.mira.as_str()],
-        vec![scene.ada.as_str(), scene.ada.as_str()],
-    ] {
+    for refused in [vec![scene.mira], vec![scene.ada, scene.ada]] {
         assert!(matches!(
             scene.members(&refused).await,
             Err(ApiError::BadInput { .. })
         ));
     }
-    let nobody = "00000000-0000-7000-8000-000000000000";
+    let nobody = "00000000-0000-7000-8000-000000000000".parse().unwrap();
     assert!(matches!(
         scene.members(&[nobody]).await,
         Err(ApiError::NotFound { .. })
@@ -357,7 +333,7 @@ async fn participants_are_validated_and_can_change() {
         scene
             .app
             .engine
-            .let_speak(scene.chat.clone(), Some(scene.ada.clone()))
+            .let_speak(scene.chat, Some(scene.ada.to_string()))
             .await,
         Err(ApiError::BadInput { .. })
     ));
@@ -419,11 +395,11 @@ async fn group_only_greetings_are_used_in_groups() {
         "Bo has no greeting for groups"
     );
     app.engine
-        .select_swipe(chat.page.messages[0].id.clone(), 1)
+        .select_swipe(chat.page.messages[0].id, 1)
         .await
         .unwrap();
-    assert_eq!(app.transcript(&chat.id).await[0], "Ada: You again?");
-    let alone = app.engine.new_chat(ids[0].clone()).await.unwrap();
+    assert_eq!(app.transcript(chat.id).await[0], "Ada: You again?");
+    let alone = app.engine.new_chat(ids[0]).await.unwrap();
     assert_eq!(texts(&alone.page.messages[0]), ["I am Ada.", "Hm."]);
 }
 
@@ -433,19 +409,14 @@ async fn events_have_codes_for_translation() {
     use engine::api::{GroupEvent, GroupEventKind};
     let scene = Scene::open().await;
     scene.say("Hello.", "Evening.").await;
-    scene.members(&[&scene.bo]).await.unwrap();
+    scene.members(&[scene.bo]).await.unwrap();
     scene
         .app
         .engine
-        .set_member(scene.chat.clone(), scene.bo.clone(), false, true)
+        .set_member(scene.chat, scene.bo, false, true)
         .await
         .unwrap();
-    let chat = scene
-        .app
-        .engine
-        .whole_chat(scene.chat.clone())
-        .await
-        .unwrap();
+    let chat = scene.app.engine.whole_chat(scene.chat).await.unwrap();
     let events: Vec<&Message> = chat
         .page
         .messages
@@ -466,15 +437,10 @@ async fn events_have_codes_for_translation() {
     scene
         .app
         .engine
-        .edit_message(events[0].id.clone(), "(Ada storms out.)".into())
+        .edit_message(events[0].id, "(Ada storms out.)".into())
         .await
         .unwrap();
-    let chat = scene
-        .app
-        .engine
-        .whole_chat(scene.chat.clone())
-        .await
-        .unwrap();
+    let chat = scene.app.engine.whole_chat(scene.chat).await.unwrap();
     let edited = chat
         .page
         .messages
@@ -488,9 +454,7 @@ async fn events_have_codes_for_translation() {
 #[tokio::test]
 async fn selected_template_stays() {
     let scene = Scene::open().await;
-    let owner = SettingOwner::Chat {
-        id: scene.chat.clone(),
-    };
+    let owner = SettingOwner::Chat { id: scene.chat };
     let sms = SettingValue::Text("sms".into());
     scene
         .app
@@ -506,9 +470,7 @@ async fn selected_template_stays() {
 #[tokio::test]
 async fn macros_list_the_participants() {
     let scene = Scene::open().await;
-    let owner = SettingOwner::Chat {
-        id: scene.chat.clone(),
-    };
+    let owner = SettingOwner::Chat { id: scene.chat };
     let note = SettingValue::Text("Present: {{group}}. Besides {{char}}: {{notChar}}.".into());
     scene
         .app
@@ -539,7 +501,7 @@ async fn char_macro_follows_the_speaker() {
                 "NOTE {{char}}, not {{notChar}}: {{description}}",
             ),
         ] {
-            set(&scene.app, &scene.chat, key, value).await;
+            set(&scene.app, scene.chat, key, value).await;
         }
         let expect = |speaker: &str, others: &str, description: &str| {
             let texts: Vec<String> = scene.sent().into_iter().map(|(_, text)| text).collect();
@@ -557,9 +519,9 @@ async fn char_macro_follows_the_speaker() {
                 );
             }
         };
-        scene.let_speak(Some(&scene.bo), "Aye.").await;
+        scene.let_speak(Some(scene.bo), "Aye.").await;
         expect("Bo", "Mira, Ada", "Bo sails for Traveller.");
-        scene.let_speak(Some(&scene.ada), "Evening.").await;
+        scene.let_speak(Some(scene.ada), "Evening.").await;
         expect("Ada", "Mira, Bo", "Ada keeps the lighthouse.");
         scene.let_speak(None, "Night falls.").await;
         expect("Narrator", "Mira, Ada, Bo", "");
@@ -589,11 +551,7 @@ async fn scripts_see_the_speaker() {
         scene.app.engine.save_regex_script(row).await.unwrap();
     }
     let display = |message: &Message| message.swipes[0].display.clone().unwrap_or_default().text;
-    for (speaker, name) in [
-        (&scene.bo, "Bo"),
-        (&scene.ada, "Ada"),
-        (&scene.mira, "Mira"),
-    ] {
+    for (speaker, name) in [(scene.bo, "Bo"), (scene.ada, "Ada"), (scene.mira, "Mira")] {
         let reply = scene
             .let_speak(Some(speaker), "By SIGN, seen as MARK.")
             .await;
@@ -605,7 +563,7 @@ async fn scripts_see_the_speaker() {
     let page = scene
         .app
         .engine
-        .open_chat(scene.chat.clone())
+        .open_chat(scene.chat)
         .await
         .unwrap()
         .page
@@ -623,12 +581,7 @@ async fn scripts_see_the_speaker() {
 async fn group_goes_on_when_its_first_character_is_deleted() {
     let scene = Scene::open().await;
     scene.say("Who is there?", "Only me.").await;
-    let before = scene
-        .app
-        .engine
-        .open_chat(scene.chat.clone())
-        .await
-        .unwrap();
+    let before = scene.app.engine.open_chat(scene.chat).await.unwrap();
     let names = |messages: &[Message]| {
         messages
             .iter()
@@ -636,12 +589,7 @@ async fn group_goes_on_when_its_first_character_is_deleted() {
             .collect::<Vec<_>>()
     };
     let said_before = names(&before.page.messages);
-    scene
-        .app
-        .engine
-        .delete_character(scene.mira.clone())
-        .await
-        .unwrap();
+    scene.app.engine.delete_character(scene.mira).await.unwrap();
 
     let chats = scene.app.engine.list_chats().await.unwrap();
     let group = chats
@@ -655,17 +603,12 @@ async fn group_goes_on_when_its_first_character_is_deleted() {
         ),
         ("Ada", "Bo")
     );
-    let open = scene
-        .app
-        .engine
-        .open_chat(scene.chat.clone())
-        .await
-        .unwrap();
+    let open = scene.app.engine.open_chat(scene.chat).await.unwrap();
     assert_eq!(
         (open.character, names(&open.page.messages)),
-        (scene.ada.clone(), said_before)
+        (scene.ada, said_before)
     );
-    let reply = scene.let_speak(Some(&scene.bo), "I am Bo.").await;
+    let reply = scene.let_speak(Some(scene.bo), "I am Bo.").await;
     assert_eq!(reply.name, "Bo");
     assert!(
         scene
@@ -678,20 +621,11 @@ async fn group_goes_on_when_its_first_character_is_deleted() {
     scene
         .app
         .engine
-        .restore_character(scene.mira.clone())
+        .restore_character(scene.mira)
         .await
         .unwrap();
-    let back = scene
-        .app
-        .engine
-        .open_chat(scene.chat.clone())
-        .await
-        .unwrap();
-    let members: Vec<String> = back
-        .members
-        .iter()
-        .map(|member| member.id.clone())
-        .collect();
+    let back = scene.app.engine.open_chat(scene.chat).await.unwrap();
+    let members: Vec<CharacterId> = back.members.iter().map(|member| member.id).collect();
     assert_eq!(
         (back.character, members),
         (scene.mira, vec![scene.ada, scene.bo])
@@ -699,7 +633,7 @@ async fn group_goes_on_when_its_first_character_is_deleted() {
 }
 
 /// A group of Cy, Di and Ed, whose cards have their own instructions.
-async fn instructed(placement: &str) -> (Headless, String) {
+async fn instructed(placement: &str) -> (Headless, ChatId) {
     let app = Headless::new().await;
     let mut ids = Vec::new();
     for name in ["Cy", "Di", "Ed"] {
@@ -714,13 +648,13 @@ async fn instructed(placement: &str) -> (Headless, String) {
         ids.push(app.engine.create_character(fields).await.unwrap().id);
     }
     let chat = app.engine.new_group(String::new(), ids).await.unwrap().id;
-    one_answers(&app, &chat).await;
-    set(&app, &chat, "placement", placement).await;
+    one_answers(&app, chat).await;
+    set(&app, chat, "placement", placement).await;
     (app, chat)
 }
 
 /// Only one character answers a message.
-async fn one_answers(app: &Headless, chat: &str) {
+async fn one_answers(app: &Headless, chat: ChatId) {
     let order = engine::api::TurnOrder::List;
     let options = engine::api::GroupOptions {
         order,
@@ -728,16 +662,11 @@ async fn one_answers(app: &Headless, chat: &str) {
         several_replies: false,
         auto_delay: 5,
     };
-    app.engine
-        .set_group(chat.to_owned(), options)
-        .await
-        .unwrap();
+    app.engine.set_group(chat, options).await.unwrap();
 }
 
-async fn set(app: &Headless, chat: &str, key: &str, value: &str) {
-    let owner = SettingOwner::Chat {
-        id: chat.to_owned(),
-    };
+async fn set(app: &Headless, chat: ChatId, key: &str, value: &str) {
+    let owner = SettingOwner::Chat { id: chat };
     app.engine
         .set_setting(owner, key.into(), Some(SettingValue::Text(value.into())))
         .await
@@ -769,7 +698,7 @@ fn card_texts(app: &Headless) -> Vec<&'static str> {
         .collect()
 }
 
-async fn say(app: &Headless, chat: &str, text: &str) {
+async fn say(app: &Headless, chat: ChatId, text: &str) {
     app.model.reply("Hm.");
     app.send(chat, text).await;
 }
@@ -778,19 +707,19 @@ async fn say(app: &Headless, chat: &str, text: &str) {
 async fn speaker_has_its_own_instructions() {
     for placement in ["cache-first", "classic"] {
         let (app, chat) = instructed(placement).await;
-        say(&app, &chat, "Di, hello.").await;
+        say(&app, chat, "Di, hello.").await;
         assert_eq!(
             card_texts(&app),
             ["SYS-Di Di", "END-Di", "SCENE-Di: Di"],
             "{placement}"
         );
-        say(&app, &chat, "Ed, hello.").await;
+        say(&app, chat, "Ed, hello.").await;
         assert_eq!(
             card_texts(&app),
             ["SYS-Ed Ed", "END-Ed", "SCENE-Ed: Ed"],
             "{placement}: nothing of Di stays"
         );
-        say(&app, &chat, "Cy, hello.").await;
+        say(&app, chat, "Cy, hello.").await;
         assert_eq!(
             card_texts(&app),
             ["SYS-Cy Cy", "END-Cy", "SCENE-Cy: Cy"],
@@ -812,7 +741,7 @@ async fn speaker_has_its_own_instructions() {
         );
         let report = app
             .engine
-            .preview_prompt(chat.clone(), "Di?".into(), WhatIf::default())
+            .preview_prompt(chat, "Di?".into(), WhatIf::default())
             .await
             .unwrap();
         let sources: Vec<&str> = report
@@ -833,25 +762,25 @@ async fn speaker_has_its_own_instructions() {
 async fn group_may_have_shared_instructions() {
     for placement in ["cache-first", "classic"] {
         let (app, chat) = instructed(placement).await;
-        set(&app, &chat, "group_texts", "group").await;
-        say(&app, &chat, "Di, hello.").await;
+        set(&app, chat, "group_texts", "group").await;
+        say(&app, chat, "Di, hello.").await;
         assert_eq!(card_texts(&app), ["SCENE-Cy: Cy"], "{placement}");
     }
     let (app, chat) = instructed("cache-first").await;
     let field = engine::api::CardField::SystemPrompt;
     app.engine
-        .set_chat_text(chat.clone(), field, Some("Write like a play.".into()))
+        .set_chat_text(chat, field, Some("Write like a play.".into()))
         .await
         .unwrap();
-    say(&app, &chat, "Di, hello.").await;
+    say(&app, chat, "Di, hello.").await;
     assert_eq!(
         card_texts(&app),
         ["END-Di", "SCENE-Di: Di"],
         "the chat's text precedes those of the cards"
     );
     let mut events = app.engine.subscribe();
-    app.engine.let_speak(chat.clone(), None).await.unwrap();
-    ended(&mut events, &chat).await;
+    app.engine.let_speak(chat, None).await.unwrap();
+    ended(&mut events, chat).await;
     assert_eq!(
         card_texts(&app),
         ["SCENE-Cy: Cy"],
@@ -883,7 +812,7 @@ async fn events_are_no_messages() {
         .unwrap();
     set(
         &scene.app,
-        &scene.chat,
+        scene.chat,
         "author_note",
         "Last: {{lastMessage}} #{{lastMessageId}}",
     )
@@ -893,10 +822,10 @@ async fn events_are_no_messages() {
     scene
         .app
         .engine
-        .bind_lorebook(report.imported[0].id.clone(), global)
+        .bind_lorebook(report.imported[0].id.parse().unwrap(), global)
         .await
         .unwrap();
-    scene.let_speak(Some(&scene.bo), "Cold.").await;
+    scene.let_speak(Some(scene.bo), "Cold.").await;
     let context = scene.context();
     assert!(
         context.contains("THE-MINE"),
@@ -906,7 +835,7 @@ async fn events_are_no_messages() {
     let event = scene
         .app
         .engine
-        .run_command(scene.chat.clone(), "/sys A storm rises.".into(), Vec::new())
+        .run_command(scene.chat, "/sys A storm rises.".into(), Vec::new())
         .await;
     event.unwrap();
     scene
@@ -949,15 +878,15 @@ async fn greeting_of_a_group_names_all_members() {
         .map(|member| member.name.as_str())
         .collect();
     assert_eq!(names, ["Bo", "Bo (2)"], "two of one name can be told apart");
-    one_answers(&app, &chat.id).await;
+    one_answers(&app, chat.id).await;
     app.model.reply("Aye.");
-    let (reply, _) = app.send(&chat.id, "Bo (2), are you there?").await;
+    let (reply, _) = app.send(chat.id, "Bo (2), are you there?").await;
     let reply = reply.unwrap();
     assert_eq!(
         (reply.name.as_str(), reply.speaker.as_deref()),
-        ("Bo (2)", Some(ids[2].as_str()))
+        ("Bo (2)", Some(ids[2].to_string().as_str()))
     );
-    say(&app, &chat.id, "Ada?").await;
+    say(&app, chat.id, "Ada?").await;
     let sent = app.model.last_request().unwrap().prompt.messages;
     assert!(
         sent.iter().any(|message| message.text == "Bo (2): Aye."),

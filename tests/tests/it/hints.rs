@@ -1,5 +1,6 @@
 //! Another version of a reply with a hint or by another model. Both are for this version alone.
 
+use domain::ChatId;
 use engine::api::{
     ApiError, CommandOutcome, Message, ModelRef, Origin, RegenerateHint, RegenerateOptions,
 };
@@ -10,7 +11,7 @@ const WISH: &str = "Zanzibarium";
 
 struct Hints {
     app: Headless,
-    chat: String,
+    chat: ChatId,
 }
 
 impl Hints {
@@ -25,7 +26,7 @@ impl Hints {
 
     async fn say(&self, text: &str, reply: &str) -> Vec<String> {
         self.app.model.reply(reply);
-        self.app.send(&self.chat, text).await;
+        self.app.send(self.chat, text).await;
         self.sent()
     }
 
@@ -34,10 +35,10 @@ impl Hints {
         let mut events = self.app.engine.subscribe();
         self.app
             .engine
-            .regenerate_with(self.chat.clone(), options)
+            .regenerate_with(self.chat, options)
             .await
             .unwrap();
-        ended(&mut events, &self.chat).await.0.unwrap()
+        ended(&mut events, self.chat).await.0.unwrap()
     }
 
     /// The texts of the last prompt.
@@ -81,12 +82,7 @@ async fn hint_ends_one_prompt_and_no_other() {
         "the prompt before it is the same"
     );
 
-    let report = world
-        .app
-        .engine
-        .manifest(reply.swipes[1].id.clone())
-        .await
-        .unwrap();
+    let report = world.app.engine.manifest(reply.swipes[1].id).await.unwrap();
     let blocks: Vec<_> = report
         .blocks
         .iter()
@@ -97,7 +93,7 @@ async fn hint_ends_one_prompt_and_no_other() {
         "the X-ray shows it: {blocks:?}"
     );
 
-    let transcript = world.app.transcript(&world.chat).await.join("\n");
+    let transcript = world.app.transcript(world.chat).await.join("\n");
     assert!(!transcript.contains(WISH), "{transcript}");
     let next = world.say("Thank you.", "You are welcome.").await;
     assert!(next.iter().all(|text| !text.contains(WISH)), "{next:?}");
@@ -118,11 +114,11 @@ async fn regenerate_command_takes_a_hint() {
     let ran = world
         .app
         .engine
-        .run_command(world.chat.clone(), "/regenerate shorter".into(), Vec::new())
+        .run_command(world.chat, "/regenerate shorter".into(), Vec::new())
         .await
         .unwrap();
     assert!(matches!(ran, CommandOutcome::Started { .. }));
-    ended(&mut events, &world.chat).await;
+    ended(&mut events, world.chat).await;
     assert!(
         world.sent().last().unwrap().contains("Write at most"),
         "{:?}",
@@ -154,7 +150,7 @@ async fn hint_that_is_too_long_is_refused() {
     let refused = world
         .app
         .engine
-        .regenerate_with(world.chat.clone(), own(&"x".repeat(5_000)))
+        .regenerate_with(world.chat, own(&"x".repeat(5_000)))
         .await;
     assert!(matches!(refused, Err(ApiError::BadInput { .. })));
     let reply = world.regenerate(own("  ")).await;

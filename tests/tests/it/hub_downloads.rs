@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use domain::ModelId;
 use engine::Events;
 use engine::api::{ApiError, Download, DownloadState, Event, Fits};
 use tests::headless::Headless;
@@ -39,11 +40,11 @@ async fn reached(events: &mut Events, id: &str, is_wanted: impl Fn(&Download) ->
 }
 
 /// Waits for the end and returns the id of the model.
-async fn completed(events: &mut Events, id: &str) -> String {
+async fn completed(events: &mut Events, id: &str) -> ModelId {
     loop {
         match events.next().await.expect("the engine lives") {
             Event::DownloadEnded { id: of, model, .. } if of == id => {
-                return model.expect("a model");
+                return model.expect("a model").parse().expect("its id");
             }
             Event::Downloading { download }
                 if download.id == id && download.state == DownloadState::Failed =>
@@ -489,8 +490,8 @@ async fn split_model_is_one_download() {
     let id = completed(&mut events, &started.id).await;
     let models = app.engine.list_models().await.unwrap();
     assert_eq!(
-        (models.len(), models[0].name.as_str(), &models[0].id),
-        (1, "Big-Q8_0", &id)
+        (models.len(), models[0].name.as_str(), models[0].id),
+        (1, "Big-Q8_0", id)
     );
     assert_eq!(Some(models[0].bytes), started.total);
     let checksum = app
@@ -634,7 +635,7 @@ async fn only_downloaded_files_can_be_deleted() {
     fs::write(&own, small_model("Own", 1_000)).unwrap();
     let mine = app.engine.add_model(own.clone()).await.unwrap();
     assert!(matches!(
-        app.engine.delete_model_file(mine.id.clone()).await,
+        app.engine.delete_model_file(mine.id).await,
         Err(ApiError::BadInput { .. })
     ));
     app.engine.delete_model_file(downloaded).await.unwrap();

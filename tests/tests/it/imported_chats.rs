@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use domain::{CharacterId, ChatId};
 use engine::api::{
     ChatFileFormat, ImportReport, Imported, Message, SettingOwner, SettingValue, WhatIf,
 };
@@ -13,7 +14,7 @@ const DATE: &str = "2025-03-01T10:00:00.000Z";
 
 struct Library {
     app: Headless,
-    character: String,
+    character: CharacterId,
 }
 
 impl Library {
@@ -26,7 +27,7 @@ impl Library {
     async fn import(&self, file: &str, bytes: impl Into<Vec<u8>>) -> ImportReport {
         self.app
             .engine
-            .import_chat_with(self.character.clone(), file.to_owned(), bytes.into())
+            .import_chat_with(self.character, file.to_owned(), bytes.into())
             .await
             .unwrap()
     }
@@ -44,7 +45,7 @@ impl Library {
     async fn messages(&self, chat: &Imported) -> Vec<Message> {
         self.app
             .engine
-            .whole_chat(chat.id.clone())
+            .whole_chat(id(chat))
             .await
             .unwrap()
             .page
@@ -55,7 +56,7 @@ impl Library {
         String::from_utf8(
             self.app
                 .engine
-                .export_chat(chat.id.clone(), format)
+                .export_chat(id(chat), format)
                 .await
                 .unwrap()
                 .bytes,
@@ -75,11 +76,15 @@ impl Library {
         let report = self
             .app
             .engine
-            .preview_prompt(chat.id.clone(), "And now?".into(), WhatIf::default())
+            .preview_prompt(id(chat), "And now?".into(), WhatIf::default())
             .await
             .unwrap();
         serde_json::to_string(&report).unwrap()
     }
+}
+
+fn id(chat: &Imported) -> ChatId {
+    chat.id.parse().unwrap()
 }
 
 fn file(lines: &[Value]) -> String {
@@ -193,9 +198,7 @@ async fn full_chat_survives_import_and_export() {
 async fn uses_the_authors_note_of_a_chat() {
     let library = Library::with("Nora").await;
     let chat = library.chat(&full_chat()).await;
-    let owner = SettingOwner::Chat {
-        id: chat.id.clone(),
-    };
+    let owner = SettingOwner::Chat { id: id(&chat) };
     let settings = library
         .app
         .engine
@@ -253,7 +256,7 @@ async fn uses_the_authors_note_of_a_chat() {
 async fn editing_a_message_removes_its_translation() {
     let library = Library::with("Nora").await;
     let chat = library.chat(&full_chat()).await;
-    let first = library.messages(&chat).await[0].id.clone();
+    let first = library.messages(&chat).await[0].id;
     library
         .app
         .engine
@@ -293,7 +296,7 @@ async fn hidden_messages_and_notes_are_never_sent() {
         assert!(!hidden.iter().any(|words| text.contains(words)), "{text}");
     }
 
-    let (first, secret) = (messages[0].id.clone(), messages[1].id.clone());
+    let (first, secret) = (messages[0].id, messages[1].id);
     let engine = &library.app.engine;
     assert!(engine.hide_message(first, true).await.unwrap().hidden);
     assert!(!engine.hide_message(secret, false).await.unwrap().hidden);
@@ -320,13 +323,8 @@ async fn reply_to_a_hidden_message_is_a_new_message() {
     let chat = library.chat(&lines).await;
     library.app.model.reply("Hello, Tom.");
     let mut events = library.app.engine.subscribe();
-    library
-        .app
-        .engine
-        .regenerate(chat.id.clone())
-        .await
-        .unwrap();
-    tests::headless::ended(&mut events, &chat.id).await;
+    library.app.engine.regenerate(id(&chat)).await.unwrap();
+    tests::headless::ended(&mut events, id(&chat)).await;
     let messages = library.messages(&chat).await;
     let texts: Vec<(&str, usize)> = messages
         .iter()
@@ -410,26 +408,27 @@ async fn user_name_is_kept_as_a_persona() {
         "{:?}",
         chat.warnings
     );
+    let chat = id(&chat);
     assert_eq!(
-        library.app.transcript(&chat.id).await,
+        library.app.transcript(chat).await,
         ["Nora: Hello.", "Tom: Hi."]
     );
-    let open = engine.open_chat(chat.id.clone()).await.unwrap();
+    let open = engine.open_chat(chat).await.unwrap();
     assert_eq!(
         (open.persona.name.as_str(), open.name_kept.as_deref()),
         ("Tom", Some("Tom"))
     );
     assert!(open.asks_name);
-    engine.keep_chat_name(chat.id.clone()).await.unwrap();
-    let kept = engine.open_chat(chat.id.clone()).await.unwrap();
+    engine.keep_chat_name(chat).await.unwrap();
+    let kept = engine.open_chat(chat).await.unwrap();
     assert_eq!(
         (kept.asks_name, kept.name_kept.as_deref()),
         (false, Some("Tom"))
     );
-    let persona = engine.persona_from_chat(chat.id.clone()).await.unwrap();
-    let open = engine.open_chat(chat.id.clone()).await.unwrap();
+    let persona = engine.persona_from_chat(chat).await.unwrap();
+    let open = engine.open_chat(chat).await.unwrap();
     assert_eq!((open.persona.id, open.name_kept), (persona.id, None));
-    assert!(engine.persona_from_chat(chat.id.clone()).await.is_err());
+    assert!(engine.persona_from_chat(chat).await.is_err());
     assert_eq!(
         engine
             .list_personas()
@@ -553,14 +552,14 @@ async fn only_the_selected_greeting_sets_variables() {
         .unwrap();
     let chat = app
         .engine
-        .new_chat(report.imported[0].id.clone())
+        .new_chat(report.imported[0].id.parse().unwrap())
         .await
         .unwrap();
-    let greeting = chat.page.messages[0].id.clone();
+    let greeting = chat.page.messages[0].id;
     let sent = async || {
         let report = app
             .engine
-            .preview_prompt(chat.id.clone(), "Go.".into(), WhatIf::default())
+            .preview_prompt(chat.id, "Go.".into(), WhatIf::default())
             .await
             .unwrap();
         serde_json::to_string(&report).unwrap()
@@ -573,7 +572,7 @@ async fn only_the_selected_greeting_sets_variables() {
         (1, "[B]. []"),
     ] {
         app.engine
-            .select_swipe(greeting.clone(), selected_text)
+            .select_swipe(greeting, selected_text)
             .await
             .unwrap();
         let sent = sent().await;
@@ -583,7 +582,7 @@ async fn only_the_selected_greeting_sets_variables() {
         );
     }
     app.model.reply("Gone.");
-    app.send(&chat.id, "Go.").await;
+    app.send(chat.id, "Go.").await;
     assert!(
         app.model.last_request().unwrap().prompt.messages[0]
             .text
@@ -665,10 +664,10 @@ async fn folder_import_handles_settings_and_unicode_names() {
         .iter()
         .find(|one| one.name == "Table, first")
         .unwrap();
-    assert_eq!(app.transcript(&table.id).await, ["Zoé: Second talk."]);
+    assert_eq!(app.transcript(id(table)).await, ["Zoé: Second talk."]);
     let zoe = app
         .engine
-        .whole_chat(table.id.clone())
+        .whole_chat(id(table))
         .await
         .unwrap()
         .page
@@ -730,7 +729,7 @@ async fn folder_import_handles_settings_and_unicode_names() {
         .find(|one| one.kind == "character" && one.name == "Nora")
         .unwrap();
     let owner = SettingOwner::Character {
-        id: nora.id.clone(),
+        id: nora.id.parse().unwrap(),
     };
     assert_eq!(value(owner.clone(), "character_note").await, "She limps.");
     assert_eq!(value(owner, "character_note_place").await, "replace");
@@ -753,7 +752,7 @@ async fn user_stop_texts_end_a_reply() {
         .await
         .unwrap();
     app.model.reply("Yes.");
-    app.send(&chat.id, "Well?").await;
+    app.send(chat.id, "Well?").await;
     let stop = app.model.last_request().unwrap().prompt.stop;
     let user = format!("\n{}:", chat.persona.name);
     assert!(
@@ -799,19 +798,14 @@ async fn linked_chat_files_are_branches_in_any_order() {
             ("The door.jsonl", linked_chat("Come in.", 1)),
             ("Evening - Branch #1.jsonl", linked_chat("Go away.", 2)),
         ];
-        let mut ids = vec![String::new(); files.len()];
+        let mut ids = vec![ChatId(uuid::Uuid::nil()); files.len()];
         for at in order {
             let report = library.import(files[at].0, file(&files[at].1)).await;
-            ids[at].clone_from(&report.imported[0].id);
+            ids[at] = id(&report.imported[0]);
         }
         let engine = &library.app.engine;
-        let marks = engine.chat_marks(ids[0].clone()).await.unwrap();
-        let messages = engine
-            .whole_chat(ids[0].clone())
-            .await
-            .unwrap()
-            .page
-            .messages;
+        let marks = engine.chat_marks(ids[0]).await.unwrap();
+        let messages = engine.whole_chat(ids[0]).await.unwrap().page.messages;
         assert_eq!(
             (marks.checkpoints.len(), marks.checkpoints[0].name.as_str()),
             (1, "The door"),
@@ -824,7 +818,7 @@ async fn linked_chat_files_are_branches_in_any_order() {
             .map(|one| (one.title, one.message))
             .collect();
         branches.sort();
-        let at = |index: usize| Some(messages[index].id.clone());
+        let at = |index: usize| Some(messages[index].id);
         assert_eq!(
             branches,
             [
@@ -833,7 +827,7 @@ async fn linked_chat_files_are_branches_in_any_order() {
             ],
             "{order:?}"
         );
-        let tree = engine.story_tree(ids[1].clone()).await.unwrap();
+        let tree = engine.story_tree(ids[1]).await.unwrap();
         assert_eq!(tree.chats, 3, "{order:?}");
     }
 }
@@ -849,7 +843,7 @@ async fn branches_are_exported_as_linked_files() {
     let engine = &library.app.engine;
     let last = library.messages(&main).await.pop().unwrap().id;
     engine
-        .set_checkpoint(last.clone(), Some("At the fire".into()))
+        .set_checkpoint(last, Some("At the fire".into()))
         .await
         .unwrap();
     let branch = engine
@@ -897,7 +891,7 @@ async fn hostile_links_make_no_circle() {
         library
             .app
             .engine
-            .chat_marks(alone.id)
+            .chat_marks(id(&alone))
             .await
             .unwrap()
             .origin,
@@ -917,7 +911,7 @@ async fn hostile_links_make_no_circle() {
         .await
         .imported
         .remove(0);
-    let origins = [first.id, second.id];
+    let origins = [id(&first), id(&second)];
     let mut linked = 0;
     for id in origins {
         linked += usize::from(

@@ -1,6 +1,7 @@
 //! Invariants of prompts over whole turns: generated cards, lorebooks, personas, limits and
 //! layouts, through the engine with its store and the scripted provider.
 
+use domain::{CharacterId, ChatId};
 use engine::api::{MemoryDraft, MemoryScope, PromptReport, WhatIf};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -124,8 +125,8 @@ impl World {
 struct Stage {
     app: Headless,
     world: World,
-    chat: String,
-    character: String,
+    chat: ChatId,
+    character: CharacterId,
     /// The previous prompt and its reply.
     before: Option<(PromptReport, String)>,
 }
@@ -157,17 +158,17 @@ impl Stage {
         .await;
         let mut persona = app.first_chat().await.persona;
         (persona.name, persona.description) = ("Ada".into(), TEXTS[world.texts[4]].into());
-        app.engine.save_persona(persona).await.unwrap();
+        app.engine.save_persona(persona.into()).await.unwrap();
         let report = app
             .engine
             .import_bytes("odile.json".into(), world.card().to_string().into_bytes())
             .await
             .unwrap();
-        let character = report.imported[0].id.clone();
-        let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
+        let character = report.imported[0].id.parse().unwrap();
+        let chat = app.engine.new_chat(character).await.unwrap().id;
         let draft = MemoryDraft {
             scope: MemoryScope::Character,
-            ..fact(&character, CANARY, 9)
+            ..fact(character, CANARY, 9)
         };
         app.engine.save_memory(draft).await.unwrap();
         Self {
@@ -182,7 +183,7 @@ impl Stage {
     async fn preview(&self, text: &str) -> PromptReport {
         self.app
             .engine
-            .preview_prompt(self.chat.clone(), text.to_owned(), WhatIf::default())
+            .preview_prompt(self.chat, text.to_owned(), WhatIf::default())
             .await
             .unwrap()
     }
@@ -201,7 +202,7 @@ impl Stage {
                 self.app
                     .model
                     .reply("<think>secret plan</think>\nSo it is said in the harbour.");
-                self.app.send(&self.chat, said).await;
+                self.app.send(self.chat, said).await;
                 let sent = self.sent().await;
                 // Invariant: the preview equals the sent prompt.
                 assert_eq!(
@@ -221,8 +222,8 @@ impl Stage {
                 }
                 self.app.model.reply("Or so.");
                 let mut events = self.app.engine.subscribe();
-                self.app.engine.regenerate(self.chat.clone()).await.unwrap();
-                ended(&mut events, &self.chat).await;
+                self.app.engine.regenerate(self.chat).await.unwrap();
+                ended(&mut events, self.chat).await;
                 let sent = self.sent().await;
                 self.before = Some((sent, "Or so.".into()));
             }
@@ -237,17 +238,12 @@ impl Stage {
                 );
             }
             Act::EditTheCard(text) => {
-                let character = self
-                    .app
-                    .engine
-                    .get_character(self.character.clone())
-                    .await
-                    .unwrap();
+                let character = self.app.engine.get_character(self.character).await.unwrap();
                 let mut fields = character.fields;
                 fields.description = format!("Edited. {}", TEXTS[text]);
                 self.app
                     .engine
-                    .update_character(self.character.clone(), fields)
+                    .update_character(self.character, fields)
                     .await
                     .unwrap();
             }
@@ -257,7 +253,7 @@ impl Stage {
 
     /// Returns the manifest of the last reply, after checking it and comparing it with the request.
     async fn sent(&self) -> PromptReport {
-        let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
+        let chat = self.app.engine.whole_chat(self.chat).await.unwrap();
         let reply = chat.page.messages.last().unwrap();
         // Invariant: hidden text is not displayed.
         let swipe = &reply.swipes[reply.selected as usize];
@@ -269,7 +265,7 @@ impl Stage {
             !seen.contains("secret plan") && !seen.contains("think>"),
             "{seen}"
         );
-        let sent = self.app.engine.manifest(swipe.id.clone()).await.unwrap();
+        let sent = self.app.engine.manifest(swipe.id).await.unwrap();
         let request = self.app.model.last_request().unwrap();
         let bytes: Vec<&str> = request
             .prompt
@@ -363,7 +359,7 @@ async fn promise_outlives_small_talk() {
     .await;
     let chat = app.first_chat().await.id;
     app.model.reply("Good.");
-    app.send(&chat, PROMISE).await;
+    app.send(chat, PROMISE).await;
     let mut epochs = 0;
     for turn in 0..40 {
         if turn == 30 {
@@ -374,11 +370,11 @@ async fn promise_outlives_small_talk() {
             "It rains. ".repeat(12)
         ));
         let (reply, _) = app
-            .send(&chat, &format!("And what of the {turn}th cloud?"))
+            .send(chat, &format!("And what of the {turn}th cloud?"))
             .await;
         let sent = app
             .engine
-            .manifest(reply.unwrap().swipes[0].id.clone())
+            .manifest(reply.unwrap().swipes[0].id)
             .await
             .unwrap();
         epochs = sent.epoch;

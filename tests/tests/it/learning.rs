@@ -44,7 +44,8 @@ async fn extracts_facts_every_five_exchanges() {
         "{second}"
     );
     assert_ne!(
-        facts[0].cache_key, stage.chat,
+        facts[0].cache_key,
+        stage.chat.to_string(),
         "the chat's own cache is not used"
     );
     let kinds: Vec<String> = stage
@@ -64,9 +65,7 @@ async fn learning_intervals_are_settings() {
         ("keyframe_every_messages", 6),
         ("memory_extract_every_exchanges", 2),
     ] {
-        let owner = SettingOwner::Chat {
-            id: stage.chat.clone(),
-        };
+        let owner = SettingOwner::Chat { id: stage.chat };
         stage
             .app
             .engine
@@ -160,20 +159,17 @@ async fn learned_fact_is_sent_in_the_pairs_next_chat() {
             break (chat, memory);
         }
     };
-    assert_eq!(
-        (told.0.as_str(), told.1.text.as_str()),
-        (stage.chat.as_str(), FACT)
-    );
+    assert_eq!((told.0, told.1.text.as_str()), (stage.chat, FACT));
     assert_eq!(told.1.sources, [stage.message(TOLD).await]);
 
     let engine = &stage.app.engine;
-    let next = engine.new_chat(stage.character.clone()).await.unwrap().id;
-    assert!(stage.prompt(&next, "Good morning.").await.contains(FACT));
+    let next = engine.new_chat(stage.character).await.unwrap().id;
+    assert!(stage.prompt(next, "Good morning.").await.contains(FACT));
     let other = card(&stage.app, "Bo").await;
     let other = engine.new_chat(other).await.unwrap().id;
     assert!(
         !stage
-            .prompt(&other, "Do I own a boat?")
+            .prompt(other, "Do I own a boat?")
             .await
             .contains("Zebulon")
     );
@@ -185,7 +181,7 @@ async fn learned_fact_is_sent_in_the_pairs_next_chat() {
     assert!(stage.memories().await.is_empty());
     assert!(
         !stage
-            .prompt(&next, "Do I own a boat?")
+            .prompt(next, "Do I own a boat?")
             .await
             .contains("Zebulon")
     );
@@ -233,9 +229,9 @@ async fn message_interrupts_learning_until_later() {
         .model
         .reply("I see.")
         .play(ReplyScript::new().gate(&again).words("never"));
-    stage.app.send(&stage.chat, "Fine.").await;
+    stage.app.send(stage.chat, "Fine.").await;
     gate.reached().await;
-    stage.app.send(&stage.chat, "And now?").await;
+    stage.app.send(stage.chat, "And now?").await;
     again.reached().await;
     assert!(stage.memories().await.is_empty());
 
@@ -273,7 +269,7 @@ async fn keyframes_cover_what_leaves_the_window() {
     let report = stage
         .app
         .engine
-        .preview_prompt(stage.chat.clone(), "And now?".into(), WhatIf::default())
+        .preview_prompt(stage.chat, "And now?".into(), WhatIf::default())
         .await
         .unwrap();
     let told: Vec<&str> = report
@@ -293,13 +289,12 @@ async fn keyframes_cover_what_leaves_the_window() {
     let first = stage
         .app
         .engine
-        .whole_chat(stage.chat.clone())
+        .whole_chat(stage.chat)
         .await
         .unwrap()
         .page
         .messages[20]
-        .id
-        .clone();
+        .id;
     let engine::api::Origin::Keyframe {
         first: Some(leads_to),
         ..
@@ -308,7 +303,8 @@ async fn keyframes_cover_what_leaves_the_window() {
         panic!("{origin:?}")
     };
     assert_eq!(
-        leads_to, first,
+        leads_to,
+        first.to_string(),
         "the X-ray links to the first message of the keyframe"
     );
     // 81 messages: the second keyframe covers 21 to 40, lamps 10 to 19; the third covers lamps 20
@@ -323,15 +319,10 @@ async fn keyframes_cover_what_leaves_the_window() {
     );
     assert!(report.text.contains("The story so far:"), "{}", report.text);
 
-    let shown = stage
-        .app
-        .engine
-        .keyframes(stage.character.clone())
-        .await
-        .unwrap();
+    let shown = stage.app.engine.keyframes(stage.character).await.unwrap();
     assert_eq!(
-        (shown.len(), shown[3].messages, shown[3].chat.as_str()),
-        (4, 20, stage.chat.as_str())
+        (shown.len(), shown[3].messages, shown[3].chat),
+        (4, 20, stage.chat)
     );
     assert!(
         shown[0].text.contains("number 3") && shown[3].text.contains("number 0"),
@@ -358,7 +349,7 @@ async fn small_window_is_covered_when_trimmed() {
         "{kept:?}"
     );
     assert_eq!(kept[0].0, 0);
-    let prompt = stage.prompt(&stage.chat, "And now?").await;
+    let prompt = stage.prompt(stage.chat, "And now?").await;
     assert!(
         prompt.contains("- Traveller: The lamp number 0 is lit now. Traveller: The lamp number 1"),
         "{prompt}"
@@ -374,7 +365,7 @@ async fn summary_is_removed_with_its_messages() {
         stage.ceiling(10).await;
         stage.exchange(PARROT, &[]).await;
         stage.exchanges(5).await;
-        let prompt = stage.prompt(&stage.chat, "Well?").await;
+        let prompt = stage.prompt(stage.chat, "Well?").await;
         let (_, story) = prompt
             .split_once("The story so far:")
             .unwrap_or_else(|| panic!("no story:\n{prompt}"));
@@ -389,7 +380,7 @@ async fn summary_is_removed_with_its_messages() {
             }
             _ => engine.delete_message(message).await.unwrap(),
         }
-        let prompt = stage.prompt(&stage.chat, "Well?").await;
+        let prompt = stage.prompt(stage.chat, "Well?").await;
         assert!(!prompt.contains("KORALLE"), "change {change}:\n{prompt}");
         stage.exchanges(1).await;
         assert_eq!(stage.keyframes()[0].0, 0, "the range is covered again");
@@ -416,15 +407,15 @@ async fn keyframe_is_recalled_in_the_pairs_next_chat() {
     assert_eq!(memory.sources.len(), 20);
 
     let engine = &stage.app.engine;
-    let next = engine.new_chat(stage.character.clone()).await.unwrap().id;
+    let next = engine.new_chat(stage.character).await.unwrap().id;
     assert!(
         stage
-            .prompt(&next, "What did I tell you of the boat?")
+            .prompt(next, "What did I tell you of the boat?")
             .await
             .contains(SUMMARY)
     );
     // A new chat begins with a summary of the previous one, but no chat with its own.
-    let greeted = stage.prompt(&next, "Good morning.").await;
+    let greeted = stage.prompt(next, "Good morning.").await;
     assert!(
         greeted.contains(&format!(
             "Last session:\n- 21 November 2026, 8/10: {SUMMARY}"
@@ -433,7 +424,7 @@ async fn keyframe_is_recalled_in_the_pairs_next_chat() {
     );
     assert!(
         !stage
-            .prompt(&stage.chat, "Good morning.")
+            .prompt(stage.chat, "Good morning.")
             .await
             .contains("Last session:")
     );
@@ -443,7 +434,7 @@ async fn keyframe_is_recalled_in_the_pairs_next_chat() {
         .unwrap();
     assert!(
         !stage
-            .prompt(&next, "What did I tell you of the boat?")
+            .prompt(next, "What did I tell you of the boat?")
             .await
             .contains("Zebulon")
     );
@@ -464,12 +455,12 @@ async fn stopped_reply_triggers_no_learning() {
     stage
         .app
         .engine
-        .send_message(stage.chat.clone(), "Fine.".into())
+        .send_message(stage.chat, "Fine.".into())
         .await
         .unwrap();
     gate.reached().await;
-    stage.app.engine.stop(stage.chat.clone()).await.unwrap();
-    ended(&mut events, &stage.chat).await;
+    stage.app.engine.stop(stage.chat).await.unwrap();
+    ended(&mut events, stage.chat).await;
     stage.app.engine.settle().await;
     assert_eq!(stage.app.model.requests().len(), 5);
 }
@@ -490,18 +481,13 @@ async fn summary_is_removed_with_forgotten_text() {
         .iter()
         .find(|memory| memory.text != SUMMARY)
         .unwrap()
-        .id
-        .clone();
+        .id;
     let engine = &stage.app.engine;
-    let next = engine.new_chat(stage.character.clone()).await.unwrap().id;
-    let asked = async || {
-        stage
-            .prompt(&next, "What did I tell you of the boat?")
-            .await
-    };
+    let next = engine.new_chat(stage.character).await.unwrap().id;
+    let asked = async || stage.prompt(next, "What did I tell you of the boat?").await;
     let told = asked().await;
     assert!(told.contains(SUMMARY) && told.contains(FACT), "{told}");
-    engine.delete_memory(learned.clone()).await.unwrap();
+    engine.delete_memory(learned).await.unwrap();
     assert!(!asked().await.contains("Zebulon"));
     engine.restore_memory(learned).await.unwrap();
     let told = asked().await;
@@ -576,7 +562,7 @@ async fn regenerated_reply_lacks_facts_of_the_old_one() {
         .reply(&fact("Ada owns a boat called Zebulon.", 8).replace("You", "Ada"));
     stage
         .app
-        .send(&stage.chat, "Is there a boat that you own?")
+        .send(stage.chat, "Is there a boat that you own?")
         .await;
     stage.app.engine.settle().await;
     assert_eq!(
@@ -599,21 +585,15 @@ async fn regenerated_reply_lacks_facts_of_the_old_one() {
     let again = stage
         .app
         .engine
-        .preview_prompt(stage.chat.clone(), String::new(), again)
+        .preview_prompt(stage.chat, String::new(), again)
         .await
         .unwrap()
         .text;
     assert!(!again.contains("Zebulon"), "{again}");
-    let second = stage
-        .app
-        .engine
-        .new_chat(stage.character.clone())
-        .await
-        .unwrap()
-        .id;
+    let second = stage.app.engine.new_chat(stage.character).await.unwrap().id;
     assert!(
         stage
-            .prompt(&second, "Do you own a boat?")
+            .prompt(second, "Do you own a boat?")
             .await
             .contains("owns a boat called Zebulon")
     );
@@ -626,14 +606,10 @@ async fn forgetting_a_summary_keeps_its_messages() {
     let stage = LearningSetup::summed_up(SUMMARY).await;
     let summary = stage.memories().await.remove(0).id;
     let engine = &stage.app.engine;
-    let next = engine.new_chat(stage.character.clone()).await.unwrap().id;
-    let asked = async || {
-        stage
-            .prompt(&next, "What did I tell you of the boat?")
-            .await
-    };
+    let next = engine.new_chat(stage.character).await.unwrap().id;
+    let asked = async || stage.prompt(next, "What did I tell you of the boat?").await;
 
-    engine.delete_memory(summary.clone()).await.unwrap();
+    engine.delete_memory(summary).await.unwrap();
     let told = asked().await;
     assert!(!told.contains(SUMMARY) && told.contains(TOLD), "{told}");
     stage.exchanges(1).await;
@@ -697,11 +673,11 @@ async fn fact_has_the_date_of_its_message() {
     ];
     lines.extend((0..6).map(|number| says(number % 2 == 0, "The lamp is lit now.")));
     let report = stage.app.engine.import_chat_with(
-        stage.character.clone(),
+        stage.character,
         "old.jsonl".into(),
         lines.join("\n").into_bytes(),
     );
-    let old = report.await.unwrap().imported.remove(0).id;
+    let old = report.await.unwrap().imported.remove(0).id.parse().unwrap();
     let stage = LearningSetup { chat: old, ..stage };
     stage.exchange("Fine.", &[&fact(FACT, 7)]).await;
     let learned = stage.memories().await.remove(0);

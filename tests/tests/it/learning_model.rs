@@ -1,6 +1,7 @@
 //! The model for learning: the chat's own, or the selected one. No other model gets any text of the
 //! chat.
 
+use domain::{ChatId, EndpointId};
 use engine::api::{ModelRef, SettingOwner, SettingValue};
 use tests::headless::{Headless, ended};
 use tests::recorder::Recorder;
@@ -9,11 +10,11 @@ const LEARNS: &str = "worth remembering";
 
 struct Wired {
     app: Headless,
-    chat: String,
+    chat: ChatId,
     talks: Recorder,
     learns: Recorder,
-    talker: String,
-    learner: String,
+    talker: EndpointId,
+    learner: EndpointId,
 }
 
 impl Wired {
@@ -29,7 +30,7 @@ impl Wired {
             panic!("endpoints")
         };
         app.engine
-            .set_chat_model(chat.clone(), Some(ModelRef::Remote { id: talker.clone() }))
+            .set_chat_model(chat, Some(ModelRef::Remote { id: talker.clone() }))
             .await
             .unwrap();
         Self {
@@ -37,8 +38,8 @@ impl Wired {
             chat,
             talks,
             learns,
-            talker,
-            learner,
+            talker: talker.parse().unwrap(),
+            learner: learner.parse().unwrap(),
         }
     }
 
@@ -57,13 +58,10 @@ impl Wired {
         for number in 0..5 {
             self.app
                 .engine
-                .send_message(
-                    self.chat.clone(),
-                    format!("The lamp number {number} is lit."),
-                )
+                .send_message(self.chat, format!("The lamp number {number} is lit."))
                 .await
                 .unwrap();
-            ended(&mut events, &self.chat).await;
+            ended(&mut events, self.chat).await;
             self.app.engine.settle().await;
         }
     }
@@ -89,15 +87,17 @@ async fn chat_model_learns_by_default() {
 async fn selected_model_learns_and_chat_setting_wins() {
     let wired = Wired::open().await;
     wired
-        .set(SettingOwner::Global, "memory_model", &wired.talker)
+        .set(
+            SettingOwner::Global,
+            "memory_model",
+            &wired.talker.to_string(),
+        )
         .await;
     wired
         .set(
-            SettingOwner::Chat {
-                id: wired.chat.clone(),
-            },
+            SettingOwner::Chat { id: wired.chat },
             "memory_model",
-            &wired.learner,
+            &wired.learner.to_string(),
         )
         .await;
     wired.talk().await;
@@ -113,7 +113,11 @@ async fn selected_model_learns_and_chat_setting_wins() {
 async fn falls_back_if_the_selected_model_is_gone() {
     let wired = Wired::open().await;
     wired
-        .set(SettingOwner::Global, "memory_model", &wired.learner)
+        .set(
+            SettingOwner::Global,
+            "memory_model",
+            &wired.learner.to_string(),
+        )
         .await;
     wired.set(SettingOwner::Global, "memory_learn", "off").await;
     wired.talk().await;
@@ -121,7 +125,7 @@ async fn falls_back_if_the_selected_model_is_gone() {
     wired
         .app
         .engine
-        .delete_endpoint(wired.learner.clone())
+        .delete_endpoint(wired.learner)
         .await
         .unwrap();
     wired.set(SettingOwner::Global, "memory_learn", "on").await;

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use domain::CharacterId;
 use engine::api::{ApiError, CharacterSummary, ChatFileFormat};
 use serde_json::{Value, json};
 use tests::headless::Headless;
@@ -53,7 +54,7 @@ impl Shelf {
             .unwrap()
     }
 
-    async fn ids(&self) -> Vec<String> {
+    async fn ids(&self) -> Vec<CharacterId> {
         self.all().await.into_iter().map(|one| one.id).collect()
     }
 
@@ -92,13 +93,7 @@ async fn search_finds_the_current_text_of_cards() {
     }
 
     let ada = shelf.one("Ada").await.id;
-    let mut fields = shelf
-        .app
-        .engine
-        .get_character(ada.clone())
-        .await
-        .unwrap()
-        .fields;
+    let mut fields = shelf.app.engine.get_character(ada).await.unwrap().fields;
     fields.description = "She has moved to the mill.".into();
     shelf
         .app
@@ -153,12 +148,7 @@ async fn sillytavern_favourite_is_imported_once() {
         ),
         (false, true)
     );
-    let same = shelf
-        .app
-        .engine
-        .get_character(card.id.clone())
-        .await
-        .unwrap();
+    let same = shelf.app.engine.get_character(card.id).await.unwrap();
     assert_eq!(same, card, "the card is unchanged");
 }
 
@@ -229,7 +219,7 @@ async fn bulk_delete_is_atomic_and_can_be_undone() {
         .unwrap();
     assert_eq!(shelf.all().await.len(), 1);
 
-    let gone_and_there = vec![shelf.one("Cleo").await.id, two[0].clone()];
+    let gone_and_there = vec![shelf.one("Cleo").await.id, two[0]];
     let refused = shelf.app.engine.delete_characters(gone_and_there).await;
     assert!(
         matches!(refused, Err(ApiError::NotFound { .. })),
@@ -289,7 +279,7 @@ async fn exported_chat_can_be_imported_for_a_character() {
     let path = shelf.app.dir.path().join("An evening.jsonl");
     fs::write(&path, exported.bytes).unwrap();
     let report = engine
-        .import_chats_with(bea.clone(), vec![path.clone()])
+        .import_chats_with(bea, vec![path.clone()])
         .await
         .unwrap();
     assert_eq!(
@@ -300,10 +290,10 @@ async fn exported_chat_can_be_imported_for_a_character() {
         ("chat", "An evening")
     );
     let back = engine
-        .open_chat(report.imported[0].id.clone())
+        .open_chat(report.imported[0].id.parse().unwrap())
         .await
         .unwrap();
-    assert_eq!((back.character, back.page.messages.len()), (bea.clone(), 1));
+    assert_eq!((back.character, back.page.messages.len()), (bea, 1));
 
     let again = engine.import_chats_with(bea, vec![path]).await.unwrap();
     assert_eq!(
@@ -312,7 +302,7 @@ async fn exported_chat_can_be_imported_for_a_character() {
         "the same file is imported once"
     );
     let nobody = engine
-        .import_chats_with(uuid::Uuid::nil().to_string(), Vec::new())
+        .import_chats_with(CharacterId(uuid::Uuid::nil()), Vec::new())
         .await;
     assert!(matches!(nobody, Err(ApiError::NotFound { .. })));
 }
@@ -362,7 +352,7 @@ async fn page_of_short_messages_is_measured_in_tokens() {
         .unwrap();
     let page = app
         .engine
-        .open_chat(report.imported[0].id.clone())
+        .open_chat(report.imported[0].id.parse().unwrap())
         .await
         .unwrap()
         .page;

@@ -1,8 +1,9 @@
 //! Lorebooks outside cards over whole turns: assignment, order, and edits.
 
+use domain::{CharacterId, ChatId, LorebookId};
 use engine::api::{
     ApiError, LoreFound, LoreLogic, Lorebook, LorebookBinding, LorebookEntry, LorebookFormat,
-    Origin, Persona, SettingOwner, SettingValue,
+    Origin, PersonaDraft, SettingOwner, SettingValue,
 };
 use serde_json::{Value, json};
 use tests::headless::Headless;
@@ -10,9 +11,9 @@ use tests::headless::Headless;
 /// Ada, whose card has its own lorebook, and another character.
 struct House {
     app: Headless,
-    ada: String,
-    chat: String,
-    other: String,
+    ada: CharacterId,
+    chat: ChatId,
+    other: ChatId,
 }
 
 fn entry(key: &str, content: &str, order: i64) -> Value {
@@ -53,8 +54,8 @@ impl House {
             .import_bytes("ada.json".into(), card.to_string().into_bytes())
             .await
             .unwrap();
-        let ada = report.imported[0].id.clone();
-        let chat = app.engine.new_chat(ada.clone()).await.unwrap().id;
+        let ada = report.imported[0].id.parse().unwrap();
+        let chat = app.engine.new_chat(ada).await.unwrap().id;
         Self {
             app,
             ada,
@@ -64,7 +65,7 @@ impl House {
     }
 
     /// Imports a lorebook and assigns it.
-    async fn book(&self, name: &str, entries: &[&str], bindings: &[LorebookBinding]) -> String {
+    async fn book(&self, name: &str, entries: &[&str], bindings: &[LorebookBinding]) -> LorebookId {
         let file = format!("{name}.json");
         let report = self
             .app
@@ -77,17 +78,17 @@ impl House {
             (1, "lorebook"),
             "{report:?}"
         );
-        let id = report.imported[0].id.clone();
+        let id = report.imported[0].id.parse().unwrap();
         self.app
             .engine
-            .bind_lorebook(id.clone(), bindings.to_vec())
+            .bind_lorebook(id, bindings.to_vec())
             .await
             .unwrap();
         id
     }
 
     /// Returns all that the provider received for the next message of a chat.
-    async fn say_in(&self, chat: &str, text: &str) -> String {
+    async fn say_in(&self, chat: ChatId, text: &str) -> String {
         self.app.model.reply("Aye.");
         self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
@@ -100,21 +101,26 @@ impl House {
     }
 
     async fn say(&self, text: &str) -> String {
-        self.say_in(&self.chat, text).await
+        self.say_in(self.chat, text).await
     }
 
-    async fn whole(&self, id: &str) -> Lorebook {
-        self.app.engine.get_lorebook(id.into()).await.unwrap()
+    /// Returns the id of the lorebook in Ada's card.
+    fn card_book(&self) -> LorebookId {
+        LorebookId(self.ada.0)
+    }
+
+    async fn whole(&self, id: LorebookId) -> Lorebook {
+        self.app.engine.get_lorebook(id).await.unwrap()
     }
 
     /// Returns source and reason of the last turn's lorebook blocks, as in the X-ray.
     async fn blocks(&self) -> Vec<(String, String)> {
-        let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
+        let chat = self.app.engine.whole_chat(self.chat).await.unwrap();
         let reply = chat.page.messages.last().unwrap();
         let report = self
             .app
             .engine
-            .manifest(reply.swipes[reply.selected as usize].id.clone())
+            .manifest(reply.swipes[reply.selected as usize].id)
             .await
             .unwrap();
         let lore = report
@@ -125,8 +131,8 @@ impl House {
     }
 }
 
-fn character(id: &str) -> LorebookBinding {
-    LorebookBinding::Character { id: id.into() }
+fn character(id: CharacterId) -> LorebookBinding {
+    LorebookBinding::Character { id }
 }
 
 /// Returns the texts that occur in `sent`, in order of position.
@@ -154,16 +160,14 @@ async fn lorebooks_apply_only_where_assigned() {
         .book(
             "Hers",
             &["reef: HERS she fears it."],
-            &[character(&house.ada)],
+            &[character(house.ada)],
         )
         .await;
     house
         .book(
             "Here",
             &["reef: HERE it is night."],
-            &[LorebookBinding::Chat {
-                id: house.chat.clone(),
-            }],
+            &[LorebookBinding::Chat { id: house.chat }],
         )
         .await;
     house
@@ -194,7 +198,7 @@ async fn lorebooks_apply_only_where_assigned() {
         );
     }
 
-    let elsewhere = house.say_in(&house.other, "Tell me of the reef.").await;
+    let elsewhere = house.say_in(house.other, "Tell me of the reef.").await;
     assert_eq!(
         order(&elsewhere, &["GLOBAL", "HIS"]).len(),
         2,
@@ -215,10 +219,8 @@ async fn lorebook_with_two_assignments_is_used_once() {
     let house = House::open().await;
     let everywhere = [
         LorebookBinding::Global,
-        character(&house.ada),
-        LorebookBinding::Chat {
-            id: house.chat.clone(),
-        },
+        character(house.ada),
+        LorebookBinding::Chat { id: house.chat },
     ];
     let twice = house
         .book("World", &["reef: TWICE the sea is old."], &everywhere)
@@ -227,21 +229,19 @@ async fn lorebook_with_two_assignments_is_used_once() {
         .book(
             "Here",
             &["reef: HERE it is night."],
-            &[LorebookBinding::Chat {
-                id: house.chat.clone(),
-            }],
+            &[LorebookBinding::Chat { id: house.chat }],
         )
         .await;
     house
         .app
         .engine
-        .try_lore(None, "x".into(), Some(house.chat.clone()))
+        .try_lore(None, "x".into(), Some(house.chat))
         .await
         .unwrap();
     let trial = house
         .app
         .engine
-        .try_lore(Some(twice), "The reef!".into(), Some(house.chat.clone()))
+        .try_lore(Some(twice), "The reef!".into(), Some(house.chat))
         .await
         .unwrap();
     let books: Vec<&str> = trial.told.iter().map(|told| told.book.as_str()).collect();
@@ -269,15 +269,15 @@ async fn strategy_orders_character_and_global_lorebooks() {
         .book(
             "Hers",
             &["reef: HERS she fears it."],
-            &[character(&house.ada)],
+            &[character(house.ada)],
         )
         .await;
     let choose = async |strategy: &str| {
-        let chat = engine.new_chat(house.ada.clone()).await.unwrap().id;
+        let chat = engine.new_chat(house.ada).await.unwrap().id;
         let value = Some(SettingValue::Text(strategy.into()));
         engine
             .set_setting(
-                SettingOwner::Chat { id: chat.clone() },
+                SettingOwner::Chat { id: chat },
                 "lore_strategy".into(),
                 value,
             )
@@ -290,12 +290,12 @@ async fn strategy_orders_character_and_global_lorebooks() {
         ("global-first", ["GLOBAL", "HERS"]),
     ] {
         let chat = choose(strategy).await;
-        let sent = house.say_in(&chat, "The reef!").await;
+        let sent = house.say_in(chat, "The reef!").await;
         assert_eq!(order(&sent, &expected), expected, "{strategy}: {sent}");
     }
 
     // Between her two entries, of orders 100 and 10.
-    let mut entry = house.whole(&world).await.entries.remove(0);
+    let mut entry = house.whole(world).await.entries.remove(0);
     entry.order = 50.0;
     engine.save_lore_entry(world, entry).await.unwrap();
     for (strategy, expected) in [
@@ -330,12 +330,12 @@ async fn disabled_or_deleted_lorebook_is_not_used() {
         )
         .await;
     let engine = &house.app.engine;
-    engine.enable_lorebook(id.clone(), false).await.unwrap();
+    engine.enable_lorebook(id, false).await.unwrap();
     assert!(!house.say("The oil?").await.contains("GLOBAL"));
-    engine.enable_lorebook(id.clone(), true).await.unwrap();
-    engine.delete_lorebook(id.clone()).await.unwrap();
+    engine.enable_lorebook(id, true).await.unwrap();
+    engine.delete_lorebook(id).await.unwrap();
     assert!(matches!(
-        engine.get_lorebook(id.clone()).await,
+        engine.get_lorebook(id).await,
         Err(ApiError::NotFound { .. })
     ));
     assert!(!house.say("The oil!").await.contains("GLOBAL"));
@@ -365,15 +365,10 @@ async fn copy_of_a_linked_lorebook_is_not_used() {
     house
         .app
         .engine
-        .bind_lorebook(book, vec![character(&house.ada)])
+        .bind_lorebook(book, vec![character(house.ada)])
         .await
         .unwrap();
-    house
-        .app
-        .engine
-        .new_scene(house.chat.clone())
-        .await
-        .unwrap();
+    house.app.engine.new_scene(house.chat).await.unwrap();
     let sent = house.say("The reef!").await;
     assert!(
         sent.contains("NEW words.") && !sent.contains("OLD copy."),
@@ -387,7 +382,7 @@ async fn identical_lorebooks_are_used_once() {
     let exported = house
         .app
         .engine
-        .export_lorebook(house.ada.clone(), LorebookFormat::Native)
+        .export_lorebook(house.card_book(), LorebookFormat::Native)
         .await
         .unwrap();
     let report = house
@@ -400,7 +395,10 @@ async fn identical_lorebooks_are_used_once() {
     house
         .app
         .engine
-        .bind_lorebook(report.imported[0].id.clone(), vec![LorebookBinding::Global])
+        .bind_lorebook(
+            report.imported[0].id.parse().unwrap(),
+            vec![LorebookBinding::Global],
+        )
         .await
         .unwrap();
     assert_eq!(
@@ -422,10 +420,8 @@ async fn import_never_overwrites_another_lorebook() {
         .import_bytes("Sea.json".into(), world(&["a: One."]))
         .await
         .unwrap();
-    assert_eq!(
-        (again.imported.len(), again.skipped[0].id.as_str()),
-        (0, first.as_str())
-    );
+    let skipped: LorebookId = again.skipped[0].id.parse().unwrap();
+    assert_eq!((again.imported.len(), skipped), (0, first));
     let beside = engine
         .import_bytes("Sea.json".into(), world(&["a: Two."]))
         .await
@@ -448,11 +444,12 @@ async fn import_never_overwrites_another_lorebook() {
         .map(|book| book.name)
         .collect();
     assert_eq!(names[..3], ["Sea", "Sea (2)", "Sky"]);
-    assert_eq!(house.whole(&first).await.entries[0].content, "One.");
-    let unread = house.whole(&v3.imported[0].id).await.unread;
+    assert_eq!(house.whole(first).await.entries[0].content, "One.");
+    let sky = v3.imported[0].id.parse().unwrap();
+    let unread = house.whole(sky).await.unread;
     assert_eq!(unread, ["entry 1 was skipped: it is not an object"]);
     let out = engine
-        .export_lorebook(v3.imported[0].id.clone(), LorebookFormat::V3)
+        .export_lorebook(sky, LorebookFormat::V3)
         .await
         .unwrap();
     let out: Value = serde_json::from_slice(&out.bytes).unwrap();
@@ -473,14 +470,14 @@ async fn edited_entry_keeps_unknown_fields() {
         .import_bytes("Sea.json".into(), file.to_string().into_bytes())
         .await
         .unwrap();
-    let id = report.imported[0].id.clone();
+    let id = report.imported[0].id.parse().unwrap();
     engine
-        .bind_lorebook(id.clone(), vec![LorebookBinding::Global])
+        .bind_lorebook(id, vec![LorebookBinding::Global])
         .await
         .unwrap();
     assert!(house.say("The oil.").await.contains("OLD."));
 
-    let before = house.whole(&id).await.entries.remove(0);
+    let before = house.whole(id).await.entries.remove(0);
     let edited = LorebookEntry {
         content: "NEW.".into(),
         title: "Oil".into(),
@@ -489,14 +486,11 @@ async fn edited_entry_keeps_unknown_fields() {
         ..before
     };
     assert_eq!(
-        engine
-            .save_lore_entry(id.clone(), edited.clone())
-            .await
-            .unwrap(),
+        engine.save_lore_entry(id, edited.clone()).await.unwrap(),
         edited
     );
     let exported = engine
-        .export_lorebook(id.clone(), LorebookFormat::Native)
+        .export_lorebook(id, LorebookFormat::Native)
         .await
         .unwrap();
     let exported: Value = serde_json::from_slice(&exported.bytes).unwrap();
@@ -509,14 +503,14 @@ async fn edited_entry_keeps_unknown_fields() {
         (&kept["content"], &kept["selectiveLogic"], &kept["comment"]),
         (&json!("NEW."), &json!(2), &json!("Oil"))
     );
-    engine.new_scene(house.chat.clone()).await.unwrap();
+    engine.new_scene(house.chat).await.unwrap();
     assert!(house.say("The oil!").await.contains("NEW."));
     assert!(!house.say("The lamp and its oil.").await.ends_with("NEW."));
 
-    let own = house.whole(&house.ada).await.entries.remove(0);
+    let own = house.whole(house.card_book()).await.entries.remove(0);
     engine
         .save_lore_entry(
-            house.ada.clone(),
+            house.card_book(),
             LorebookEntry {
                 content: "MENDED.".into(),
                 ..own.clone()
@@ -526,7 +520,7 @@ async fn edited_entry_keeps_unknown_fields() {
         .unwrap();
     let new = engine
         .save_lore_entry(
-            house.ada.clone(),
+            house.card_book(),
             LorebookEntry {
                 id: String::new(),
                 ..own
@@ -536,10 +530,10 @@ async fn edited_entry_keeps_unknown_fields() {
         .unwrap();
     assert_eq!(new.id, "1", "a new entry has a unique id");
     assert!(house.say("The reef.").await.contains("MENDED."));
-    assert_eq!(engine.card_lore(house.ada.clone()).await.unwrap().len(), 2);
+    assert_eq!(engine.card_lore(house.ada).await.unwrap().len(), 2);
     assert!(
         engine
-            .enable_lorebook(house.ada.clone(), false)
+            .enable_lorebook(house.card_book(), false)
             .await
             .is_err(),
         "a card's own lorebook is part of the card"
@@ -571,13 +565,13 @@ async fn entries_can_be_toggled_sorted_moved_and_restored() {
             .collect::<Vec<String>>()
     };
     let ordered = engine
-        .order_lore_entries(from.clone(), ids(&["2", "0"]))
+        .order_lore_entries(from, ids(&["2", "0"]))
         .await
         .unwrap();
     assert_eq!(texts(ordered), ["Three.", "One.", "Two."]);
     // SillyTavern's list has a separate index, independent of the position in the prompt.
     let file = engine
-        .export_lorebook(from.clone(), LorebookFormat::Native)
+        .export_lorebook(from, LorebookFormat::Native)
         .await
         .unwrap();
     let file: serde_json::Value = serde_json::from_slice(&file.bytes).unwrap();
@@ -587,39 +581,37 @@ async fn entries_can_be_toggled_sorted_moved_and_restored() {
         ([Some(1), Some(2), Some(0)], Some(&json!(100)))
     );
     let off = engine
-        .enable_lore_entries(from.clone(), ids(&["0", "1"]), false)
+        .enable_lore_entries(from, ids(&["0", "1"]), false)
         .await
         .unwrap();
     assert_eq!(texts(off), ["Three.", "One. off", "Two. off"]);
 
-    let before = house.whole(&from).await;
+    let before = house.whole(from).await;
     let deleted = engine
-        .delete_lore_entries(from.clone(), ids(&["0", "2"]))
+        .delete_lore_entries(from, ids(&["0", "2"]))
         .await
         .unwrap();
-    assert_eq!(texts(house.whole(&from).await), ["Two. off"]);
+    assert_eq!(texts(house.whole(from).await), ["Two. off"]);
     assert_eq!(
         engine
-            .restore_lore_entries(from.clone(), deleted)
+            .restore_lore_entries(from, deleted)
             .await
             .unwrap()
             .entries,
         before.entries
     );
     assert!(matches!(
-        engine
-            .restore_lore_entries(from.clone(), "[7]".into())
-            .await,
+        engine.restore_lore_entries(from, "[7]".into()).await,
         Err(ApiError::BadInput { .. })
     ));
 
     engine
-        .copy_lore_entries(from.clone(), ids(&["1", "2"]), house.ada.clone(), true)
+        .copy_lore_entries(from, ids(&["1", "2"]), house.card_book(), true)
         .await
         .unwrap();
-    assert_eq!(texts(house.whole(&from).await), ["One. off"]);
+    assert_eq!(texts(house.whole(from).await), ["One. off"]);
     assert_eq!(
-        texts(house.whole(&house.ada).await),
+        texts(house.whole(house.card_book()).await),
         ["OWN the reef is sharp.", "Two. off", "Three."]
     );
     assert!(
@@ -648,7 +640,7 @@ async fn test_run_shows_entries_reasons_and_cost() {
         )
         .await;
     let alone = engine
-        .try_lore(Some(book.clone()), "Light the lamp.".into(), None)
+        .try_lore(Some(book), "Light the lamp.".into(), None)
         .await
         .unwrap();
     let told: Vec<_> = alone
@@ -687,9 +679,9 @@ async fn test_run_shows_entries_reasons_and_cost() {
         (vec![("2", "key_not_found")], 1)
     );
 
-    let chat = Some(house.chat.clone());
+    let chat = Some(house.chat);
     let there = engine
-        .try_lore(Some(book.clone()), "Fog on the reef.".into(), chat.clone())
+        .try_lore(Some(book), "Fog on the reef.".into(), chat)
         .await
         .unwrap();
     let books: Vec<_> = there.told.iter().map(|told| told.book.as_str()).collect();
@@ -699,7 +691,7 @@ async fn test_run_shows_entries_reasons_and_cost() {
         "includes the chat's lorebooks and the tested one"
     );
     let without = engine
-        .try_lore(None, "Fog on the reef.".into(), chat.clone())
+        .try_lore(None, "Fog on the reef.".into(), chat)
         .await
         .unwrap();
     assert_eq!(without.told.len(), 1);
@@ -719,25 +711,18 @@ async fn test_run_shows_entries_reasons_and_cost() {
 #[tokio::test]
 async fn assignments_survive_restart_and_end_with_owner() {
     let house = House::open().await;
-    let wren = Persona {
-        id: String::new(),
+    let persona = house.app.engine.list_personas().await.unwrap().remove(0);
+    let wren = PersonaDraft {
+        id: None,
         name: "Wren".into(),
-        ..house.app.engine.list_personas().await.unwrap().remove(0)
+        ..persona.into()
     };
     let wren = house.app.engine.save_persona(wren).await.unwrap().id;
-    let both = [
-        character(&house.ada),
-        LorebookBinding::Persona { id: wren.clone() },
-    ];
+    let both = [character(house.ada), LorebookBinding::Persona { id: wren }];
     let id = house.book("World", &["a: One."], &both).await;
     let app = house.app.restart().await;
     assert_eq!(
-        app.engine
-            .get_lorebook(id.clone())
-            .await
-            .unwrap()
-            .about
-            .bindings,
+        app.engine.get_lorebook(id).await.unwrap().about.bindings,
         both
     );
     app.engine.delete_persona(wren).await.unwrap();
@@ -757,18 +742,14 @@ async fn copies_of_lorebooks_have_names_of_their_own() {
         .import_bytes("Mine.json".into(), file.to_string().into_bytes())
         .await
         .unwrap();
-    let id = report.imported[0].id.clone();
+    let id = report.imported[0].id.parse().unwrap();
     app.engine
-        .bind_lorebook(id.clone(), vec![LorebookBinding::Global])
+        .bind_lorebook(id, vec![LorebookBinding::Global])
         .await
         .unwrap();
-    let original = app.engine.get_lorebook(id.clone()).await.unwrap();
-    let copy = app.engine.duplicate_lorebook(id.clone()).await.unwrap();
-    let second = app
-        .engine
-        .duplicate_lorebook(copy.about.id.clone())
-        .await
-        .unwrap();
+    let original = app.engine.get_lorebook(id).await.unwrap();
+    let copy = app.engine.duplicate_lorebook(id).await.unwrap();
+    let second = app.engine.duplicate_lorebook(copy.about.id).await.unwrap();
     assert_eq!(
         (copy.about.name.as_str(), second.about.name.as_str()),
         ("Mine (2)", "Mine (3)")

@@ -1,6 +1,6 @@
 //! Macros over whole turns: chat values, persistence of variables, and unknown macros.
 
-use domain::Timestamp;
+use domain::{ChatId, Timestamp};
 use engine::api::{PromptReport, SettingOwner, SettingValue, WhatIf};
 use engine::{Clock, Engine, Options};
 use provider::fake::FakeProvider;
@@ -39,7 +39,7 @@ struct Evening {
     dir: TempDir,
     model: FakeProvider,
     engine: Engine,
-    chat: String,
+    chat: ChatId,
 }
 
 impl Evening {
@@ -53,7 +53,7 @@ impl Evening {
         let card = card(description, entries).to_string().into_bytes();
         let report = engine.import_bytes("ada.json".into(), card).await.unwrap();
         let chat = engine
-            .new_chat(report.imported[0].id.clone())
+            .new_chat(report.imported[0].id.parse().unwrap())
             .await
             .unwrap()
             .id;
@@ -85,9 +85,7 @@ impl Evening {
     }
 
     async fn set(&self, key: &str, value: SettingValue) {
-        let owner = SettingOwner::Chat {
-            id: self.chat.clone(),
-        };
+        let owner = SettingOwner::Chat { id: self.chat };
         self.engine
             .set_setting(owner, key.into(), Some(value))
             .await
@@ -103,18 +101,18 @@ impl Evening {
         self.model.reply("Hm.");
         let mut events = self.engine.subscribe();
         self.engine
-            .send_message(self.chat.clone(), text.to_owned())
+            .send_message(self.chat, text.to_owned())
             .await
             .unwrap();
-        ended(&mut events, &self.chat).await;
+        ended(&mut events, self.chat).await;
         self.sent()
     }
 
     async fn regenerate(&self) -> String {
         self.model.reply("Hm?");
         let mut events = self.engine.subscribe();
-        self.engine.regenerate(self.chat.clone()).await.unwrap();
-        ended(&mut events, &self.chat).await;
+        self.engine.regenerate(self.chat).await.unwrap();
+        ended(&mut events, self.chat).await;
         self.sent()
     }
 
@@ -133,7 +131,7 @@ impl Evening {
     async fn texts(&self) -> Vec<String> {
         let messages = self
             .engine
-            .whole_chat(self.chat.clone())
+            .whole_chat(self.chat)
             .await
             .unwrap()
             .page
@@ -151,7 +149,7 @@ impl Evening {
 
     async fn preview(&self, text: &str) -> PromptReport {
         self.engine
-            .preview_prompt(self.chat.clone(), text.to_owned(), WhatIf::default())
+            .preview_prompt(self.chat, text.to_owned(), WhatIf::default())
             .await
             .unwrap()
     }
@@ -160,13 +158,12 @@ impl Evening {
     async fn edit_greeting(&self, text: &str) {
         let greeting = self
             .engine
-            .whole_chat(self.chat.clone())
+            .whole_chat(self.chat)
             .await
             .unwrap()
             .page
             .messages[0]
-            .id
-            .clone();
+            .id;
         self.engine
             .edit_message(greeting, text.to_owned())
             .await
@@ -176,14 +173,14 @@ impl Evening {
     async fn manifest(&self) -> PromptReport {
         let messages = self
             .engine
-            .whole_chat(self.chat.clone())
+            .whole_chat(self.chat)
             .await
             .unwrap()
             .page
             .messages;
         let reply = messages.last().unwrap();
         self.engine
-            .manifest(reply.swipes[reply.selected as usize].id.clone())
+            .manifest(reply.swipes[reply.selected as usize].id)
             .await
             .unwrap()
     }
@@ -275,7 +272,7 @@ async fn macros_show_reply_kind_and_swipe() {
     assert!(sent.contains("Note: normal 1/1 []"), "{sent}");
     evening
         .engine
-        .save_draft(evening.chat.clone(), "half a thought".into())
+        .save_draft(evening.chat, "half a thought".into())
         .await
         .unwrap();
     let sent = evening.regenerate().await;
@@ -434,7 +431,7 @@ async fn lore_without_a_section_is_not_sent() {
         };
         evening
             .engine
-            .preview_prompt(evening.chat.clone(), "The reef?".into(), what_if)
+            .preview_prompt(evening.chat, "The reef?".into(), what_if)
             .await
             .unwrap()
     };
@@ -519,12 +516,12 @@ async fn editing_a_message_resolves_its_macros() {
     evening.say("Hello.").await;
     let messages = evening
         .engine
-        .whole_chat(evening.chat.clone())
+        .whole_chat(evening.chat)
         .await
         .unwrap()
         .page
         .messages;
-    let (asked, reply) = (messages[1].id.clone(), messages[2].id.clone());
+    let (asked, reply) = (messages[1].id, messages[2].id);
     let asked = evening
         .engine
         .edit_message(asked, "{{setvar::hat::red}}I wave at {{char}}.".into())
@@ -545,7 +542,7 @@ async fn editing_a_message_resolves_its_macros() {
     assert!(
         evening
             .engine
-            .edit_message(messages[1].id.clone(), "{{// nothing}} ".into())
+            .edit_message(messages[1].id, "{{// nothing}} ".into())
             .await
             .is_err()
     );
@@ -556,7 +553,7 @@ async fn editing_a_message_resolves_its_macros() {
 #[tokio::test]
 async fn preview_resolves_macros_of_the_message() {
     let evening = Evening::with("A keeper.", "").await;
-    let chat = evening.chat.clone();
+    let chat = evening.chat;
     let preview = evening
         .engine
         .preview_prompt(chat, "I wave at {{char}}.".into(), WhatIf::default())

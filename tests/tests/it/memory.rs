@@ -1,6 +1,7 @@
 //! Memory in requests: remembered facts are in the bytes of later prompts, and forgotten ones in
 //! none.
 
+use domain::{CharacterId, ChatId};
 use engine::api::{
     ApiError, DocumentOwner, Event, Memory, MemoryDraft, MemoryScope, Recollection, SettingOwner,
     SettingValue, SignalKind, WhatIf,
@@ -13,8 +14,8 @@ const CANARY: &str = "allergic to nuts";
 
 struct Pair {
     app: Headless,
-    ada: String,
-    bo: String,
+    ada: CharacterId,
+    bo: CharacterId,
 }
 
 impl Pair {
@@ -24,17 +25,12 @@ impl Pair {
         Self { app, ada, bo }
     }
 
-    async fn chat(&self, character: &str) -> String {
-        self.app
-            .engine
-            .new_chat(character.to_owned())
-            .await
-            .unwrap()
-            .id
+    async fn chat(&self, character: CharacterId) -> ChatId {
+        self.app.engine.new_chat(character).await.unwrap().id
     }
 
     /// Sends `text` and returns all that the provider received.
-    async fn say(&self, chat: &str, text: &str) -> String {
+    async fn say(&self, chat: ChatId, text: &str) -> String {
         self.app.model.reply("Hm.");
         self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().expect("a request").prompt;
@@ -46,18 +42,16 @@ impl Pair {
             .join("\n---\n")
     }
 
-    async fn memories(&self, of: &str) -> Vec<Memory> {
+    async fn memories(&self, of: CharacterId) -> Vec<Memory> {
         self.app
             .engine
-            .list_memories(of.to_owned(), String::new())
+            .list_memories(of, String::new())
             .await
             .unwrap()
     }
 
-    async fn set(&self, chat: &str, key: &str, value: SettingValue) {
-        let owner = SettingOwner::Chat {
-            id: chat.to_owned(),
-        };
+    async fn set(&self, chat: ChatId, key: &str, value: SettingValue) {
+        let owner = SettingOwner::Chat { id: chat };
         self.app
             .engine
             .set_setting(owner, key.into(), Some(value))
@@ -66,20 +60,20 @@ impl Pair {
     }
 
     async fn add(&self, text: &str) -> Memory {
-        let draft = fact(&self.ada, text, 5);
+        let draft = fact(self.ada, text, 5);
         self.app.engine.save_memory(draft).await.unwrap()
     }
 
     /// The notices of the turn that wrote the chat's last message.
-    async fn notices(&self, chat: &str) -> Vec<String> {
-        let chat = self.app.engine.whole_chat(chat.to_owned()).await.unwrap();
+    async fn notices(&self, chat: ChatId) -> Vec<String> {
+        let chat = self.app.engine.whole_chat(chat).await.unwrap();
         let reply = chat.page.messages.last().unwrap();
-        let swipe = reply.swipes[reply.selected as usize].id.clone();
+        let swipe = reply.swipes[reply.selected as usize].id;
         self.app.engine.manifest(swipe).await.unwrap().notices
     }
 }
 
-async fn card(app: &Headless, name: &str) -> String {
+async fn card(app: &Headless, name: &str) -> CharacterId {
     let card = json!({ "spec": "chara_card_v3", "spec_version": "3.0", "data": {
         "name": name, "description": "Keeps a lighthouse.", "personality": "", "scenario": "", "first_mes": "Evening.",
         "mes_example": "", "creator_notes": "", "system_prompt": "", "post_history_instructions": "",
@@ -90,16 +84,16 @@ async fn card(app: &Headless, name: &str) -> String {
         .import_bytes(format!("{name}.json"), card.to_string().into_bytes())
         .await
         .unwrap();
-    report.imported[0].id.clone()
+    report.imported[0].id.parse().unwrap()
 }
 
 /// The pair's next chat gets the fact, and no other pair's chat does.
 #[tokio::test]
 async fn pairs_next_chat_gets_the_fact() {
     let pair = Pair::open().await;
-    let first = pair.chat(&pair.ada).await;
+    let first = pair.chat(pair.ada).await;
     let mut events = pair.app.engine.subscribe();
-    pair.say(&first, TOLD).await;
+    pair.say(first, TOLD).await;
     let remembered = async {
         loop {
             if let Event::Remembered { chat, memory } = events.next().await.unwrap() {
@@ -110,23 +104,23 @@ async fn pairs_next_chat_gets_the_fact() {
     let (chat, memory) = remembered.await;
     assert_eq!(
         (chat, memory.sources.len(), memory.scope),
-        (first.clone(), 1, MemoryScope::Pair)
+        (first, 1, MemoryScope::Pair)
     );
     assert!(memory.text.contains(CANARY), "{}", memory.text);
 
-    let second = pair.chat(&pair.ada).await;
-    let sent = pair.say(&second, "What should I order?").await;
+    let second = pair.chat(pair.ada).await;
+    let sent = pair.say(second, "What should I order?").await;
     assert_eq!(sent.matches(CANARY).count(), 1, "{sent}");
-    let other = pair.chat(&pair.bo).await;
+    let other = pair.chat(pair.bo).await;
     let sent = pair
-        .say(&other, "Am I allergic to nuts, or to something else? Nuts!")
+        .say(other, "Am I allergic to nuts, or to something else? Nuts!")
         .await;
     assert_eq!(
         sent.matches(CANARY).count(),
         1,
         "only the question itself:\n{sent}"
     );
-    assert!(pair.memories(&pair.bo).await.is_empty());
+    assert!(pair.memories(pair.bo).await.is_empty());
 }
 
 /// A template may define the heading of memories.
@@ -134,7 +128,7 @@ async fn pairs_next_chat_gets_the_fact() {
 async fn template_heading_precedes_memories() {
     let pair = Pair::open().await;
     pair.add("The sailor lives by the sea.").await;
-    let chat = pair.chat(&pair.ada).await;
+    let chat = pair.chat(pair.ada).await;
     let with = async |section: Value| {
         let template = json!({ "schema": "inglenook.promptTemplate", "version": 2, "id": "own", "name": "Own",
             "extends": "base-roleplay", "sections": [section] });
@@ -144,7 +138,7 @@ async fn template_heading_precedes_memories() {
         };
         pair.app
             .engine
-            .preview_prompt(chat.clone(), "Where do I live?".into(), what_if)
+            .preview_prompt(chat, "Where do I live?".into(), what_if)
             .await
             .unwrap()
             .text
@@ -167,10 +161,10 @@ async fn template_heading_precedes_memories() {
 #[tokio::test]
 async fn memory_is_not_sent_with_its_source_message() {
     let pair = Pair::open().await;
-    let chat = pair.chat(&pair.ada).await;
-    pair.say(&chat, TOLD).await;
+    let chat = pair.chat(pair.ada).await;
+    pair.say(chat, TOLD).await;
     let sent = pair
-        .say(&chat, "So which nuts may I eat, being allergic?")
+        .say(chat, "So which nuts may I eat, being allergic?")
         .await;
     assert_eq!(sent.matches(CANARY).count(), 1, "{sent}");
 }
@@ -179,53 +173,47 @@ async fn memory_is_not_sent_with_its_source_message() {
 #[tokio::test]
 async fn forgotten_text_is_in_no_later_prompt() {
     let pair = Pair::open().await;
-    let (first, second) = (pair.chat(&pair.ada).await, pair.chat(&pair.ada).await);
-    pair.say(&first, TOLD).await;
-    assert!(pair.say(&second, "Dinner?").await.contains(CANARY));
+    let (first, second) = (pair.chat(pair.ada).await, pair.chat(pair.ada).await);
+    pair.say(first, TOLD).await;
+    assert!(pair.say(second, "Dinner?").await.contains(CANARY));
     let engine = &pair.app.engine;
-    let id = pair.memories(&pair.ada).await[0].id.clone();
-    engine.delete_memory(id.clone()).await.unwrap();
+    let id = pair.memories(pair.ada).await[0].id;
+    engine.delete_memory(id).await.unwrap();
     assert!(
         !pair
-            .say(&second, "And now, any nuts?")
+            .say(second, "And now, any nuts?")
             .await
             .contains(CANARY)
     );
     engine.restore_memory(id).await.unwrap();
-    assert!(pair.say(&second, "Nuts again?").await.contains(CANARY));
+    assert!(pair.say(second, "Nuts again?").await.contains(CANARY));
 
-    let told = engine
-        .whole_chat(first.clone())
-        .await
-        .unwrap()
-        .page
-        .messages;
+    let told = engine.whole_chat(first).await.unwrap().page.messages;
     let told = told
         .iter()
         .find(|message| selected_text(message) == TOLD)
         .unwrap()
-        .id
-        .clone();
-    engine.delete_message(told.clone()).await.unwrap();
+        .id;
+    engine.delete_message(told).await.unwrap();
     assert!(
         !pair
-            .say(&second, "Are there nuts in it?")
+            .say(second, "Are there nuts in it?")
             .await
             .contains(CANARY)
     );
-    engine.restore_message(told.clone()).await.unwrap();
-    assert!(pair.say(&second, "Nuts, once more?").await.contains(CANARY));
+    engine.restore_message(told).await.unwrap();
+    assert!(pair.say(second, "Nuts, once more?").await.contains(CANARY));
     engine
         .edit_message(told, "I like tea.".into())
         .await
         .unwrap();
     assert!(
         !pair
-            .say(&second, "Nuts, for the last time?")
+            .say(second, "Nuts, for the last time?")
             .await
             .contains(CANARY)
     );
-    assert!(pair.memories(&pair.ada).await.is_empty());
+    assert!(pair.memories(pair.ada).await.is_empty());
 }
 
 /// Forgetting works without a model and removes only the intended memory.
@@ -234,12 +222,12 @@ async fn forget_command_removes_the_memory() {
     let pair = Pair::open().await;
     pair.add("Likes green tea.").await;
     pair.add("Has a sister called Ida.").await;
-    let chat = pair.chat(&pair.ada).await;
-    pair.say(&chat, "Forget that I like coffee.").await;
-    assert_eq!(pair.memories(&pair.ada).await.len(), 2);
-    pair.say(&chat, "Please forget about my sister.").await;
+    let chat = pair.chat(pair.ada).await;
+    pair.say(chat, "Forget that I like coffee.").await;
+    assert_eq!(pair.memories(pair.ada).await.len(), 2);
+    pair.say(chat, "Please forget about my sister.").await;
     let left: Vec<_> = pair
-        .memories(&pair.ada)
+        .memories(pair.ada)
         .await
         .into_iter()
         .map(|memory| memory.text)
@@ -251,15 +239,15 @@ async fn forget_command_removes_the_memory() {
 #[tokio::test]
 async fn old_message_is_recalled_by_a_question() {
     let pair = Pair::open().await;
-    let chat = pair.chat(&pair.ada).await;
-    pair.set(&chat, "context_limit", SettingValue::Whole(2_000))
+    let chat = pair.chat(pair.ada).await;
+    pair.set(chat, "context_limit", SettingValue::Whole(2_000))
         .await;
-    pair.say(&chat, "My uncle named his parrot ZEBULON.").await;
+    pair.say(chat, "My uncle named his parrot ZEBULON.").await;
     let mut sent = String::new();
     for number in 0..99 {
         sent = pair
             .say(
-                &chat,
+                chat,
                 &format!(
                     "Evening {number}: the sea was calm and the gulls were loud over the pier."
                 ),
@@ -272,7 +260,7 @@ async fn old_message_is_recalled_by_a_question() {
     );
     let told = pair
         .say(
-            &chat,
+            chat,
             "My uncle would love the pier, and his parrot the gulls.",
         )
         .await;
@@ -280,14 +268,14 @@ async fn old_message_is_recalled_by_a_question() {
         !told.contains("ZEBULON"),
         "recalled without a question:\n{told}"
     );
-    let asked = pair.say(&chat, "What did my uncle call his parrot?").await;
+    let asked = pair.say(chat, "What did my uncle call his parrot?").await;
     assert_eq!(asked.matches("ZEBULON").count(), 1, "{asked}");
     assert!(
         asked.contains("21 November 2026: My uncle named"),
         "the excerpt needs its speaker and day:\n{asked}"
     );
     let again = pair
-        .say(&chat, "A parrot, of all birds, my uncle's parrot!")
+        .say(chat, "A parrot, of all birds, my uncle's parrot!")
         .await;
     assert_eq!(again.matches("ZEBULON").count(), 1, "{again}");
 }
@@ -296,24 +284,24 @@ async fn old_message_is_recalled_by_a_question() {
 #[tokio::test]
 async fn recalls_other_text_of_a_command_message() {
     let pair = Pair::open().await;
-    let chat = pair.chat(&pair.ada).await;
+    let chat = pair.chat(pair.ada).await;
     pair.say(
-        &chat,
+        chat,
         "Remember that I am allergic to nuts. My sister's dog is called ZEBULON.",
     )
     .await;
-    pair.say(&chat, "Remember that I live at St. James Street 5.")
+    pair.say(chat, "Remember that I live at St. James Street 5.")
         .await;
     assert!(
-        pair.memories(&pair.ada)
+        pair.memories(pair.ada)
             .await
             .iter()
             .any(|memory| memory.text.contains("St. James Street 5"))
     );
-    pair.app.engine.new_scene(chat.clone()).await.unwrap();
-    assert!(!pair.say(&chat, "A new morning.").await.contains("ZEBULON"));
+    pair.app.engine.new_scene(chat).await.unwrap();
+    assert!(!pair.say(chat, "A new morning.").await.contains("ZEBULON"));
     assert!(
-        pair.say(&chat, "What is my sister's dog called?")
+        pair.say(chat, "What is my sister's dog called?")
             .await
             .contains("ZEBULON")
     );
@@ -325,28 +313,28 @@ async fn recalls_other_text_of_a_command_message() {
 async fn isolated_chat_gets_no_memories_of_others() {
     let pair = Pair::open().await;
     pair.add("The sailor lives by the sea.").await;
-    let (first, second) = (pair.chat(&pair.ada).await, pair.chat(&pair.ada).await);
-    pair.say(&first, TOLD).await;
-    pair.set(&second, "memory_other_chats", SettingValue::Switch(false))
+    let (first, second) = (pair.chat(pair.ada).await, pair.chat(pair.ada).await);
+    pair.say(first, TOLD).await;
+    pair.set(second, "memory_other_chats", SettingValue::Switch(false))
         .await;
     let sent = pair
-        .say(&second, "What must I not eat, am I allergic?")
+        .say(second, "What must I not eat, am I allergic?")
         .await;
     assert!(
         !sent.contains(CANARY) && sent.contains("lives by the sea"),
         "{sent}"
     );
-    pair.say(&second, "Remember that my boat is called ZEBULON.")
+    pair.say(second, "Remember that my boat is called ZEBULON.")
         .await;
-    pair.app.engine.new_scene(second.clone()).await.unwrap();
+    pair.app.engine.new_scene(second).await.unwrap();
     assert!(
-        pair.say(&second, "What is my boat called?")
+        pair.say(second, "What is my boat called?")
             .await
             .contains("ZEBULON"),
         "it uses its own messages"
     );
     assert!(
-        pair.say(&first, "What must I not eat, am I allergic?")
+        pair.say(first, "What must I not eat, am I allergic?")
             .await
             .contains(CANARY)
     );
@@ -356,15 +344,15 @@ async fn isolated_chat_gets_no_memories_of_others() {
 #[tokio::test]
 async fn forget_command_keeps_the_rest_of_its_message() {
     let pair = Pair::open().await;
-    let chat = pair.chat(&pair.ada).await;
-    pair.say(&chat, "Remember that my dog is called Bruno.")
+    let chat = pair.chat(pair.ada).await;
+    pair.say(chat, "Remember that my dog is called Bruno.")
         .await;
     pair.say(
-        &chat,
+        chat,
         "Remember that my dog is called Rex. Forget what I said about my dog.",
     )
     .await;
-    let memories = pair.memories(&pair.ada).await;
+    let memories = pair.memories(pair.ada).await;
     assert_eq!(memories.len(), 1, "{memories:?}");
     assert!(memories[0].text.contains("Rex"), "{memories:?}");
 }
@@ -375,20 +363,20 @@ async fn forget_command_keeps_the_rest_of_its_message() {
 async fn forget_command_itself_is_not_recalled() {
     let pair = Pair::open().await;
     let bruno = pair.add("My dog is called Bruno.").await.id;
-    let chat = pair.chat(&pair.ada).await;
+    let chat = pair.chat(pair.ada).await;
     let wish = "Forget that my dog is called Bruno. Remember that my dog is called Rex. Rex snores like a mill.";
-    pair.say(&chat, wish).await;
-    let rex = pair.memories(&pair.ada).await.remove(0);
+    pair.say(chat, wish).await;
+    let rex = pair.memories(pair.ada).await.remove(0);
     assert!(rex.text.contains("Rex"), "{rex:?}");
     let sent = async || {
-        pair.say(&pair.chat(&pair.ada).await, "What did I say about my dog?")
+        pair.say(pair.chat(pair.ada).await, "What did I say about my dog?")
             .await
     };
-    pair.app.engine.delete_memory(rex.id.clone()).await.unwrap();
+    pair.app.engine.delete_memory(rex.id).await.unwrap();
     pair.app.engine.restore_memory(rex.id).await.unwrap();
     let told = sent().await;
     assert!(told.contains("Rex") && !told.contains("Bruno"), "{told}");
-    pair.app.engine.restore_memory(bruno.clone()).await.unwrap();
+    pair.app.engine.restore_memory(bruno).await.unwrap();
     pair.app.engine.delete_memory(bruno).await.unwrap();
     let told = sent().await;
     assert!(told.contains("Rex") && !told.contains("Bruno"), "{told}");
@@ -398,12 +386,12 @@ async fn forget_command_itself_is_not_recalled() {
 #[tokio::test]
 async fn earlier_scene_is_recalled_by_a_question() {
     let pair = Pair::open().await;
-    let chat = pair.chat(&pair.ada).await;
-    pair.say(&chat, "My uncle named his parrot ZEBULON.").await;
-    pair.app.engine.new_scene(chat.clone()).await.unwrap();
-    assert!(!pair.say(&chat, "A new morning.").await.contains("ZEBULON"));
+    let chat = pair.chat(pair.ada).await;
+    pair.say(chat, "My uncle named his parrot ZEBULON.").await;
+    pair.app.engine.new_scene(chat).await.unwrap();
+    assert!(!pair.say(chat, "A new morning.").await.contains("ZEBULON"));
     assert!(
-        pair.say(&chat, "What was the parrot called?")
+        pair.say(chat, "What was the parrot called?")
             .await
             .contains("ZEBULON")
     );
@@ -414,32 +402,30 @@ async fn earlier_scene_is_recalled_by_a_question() {
 async fn message_is_recalled_in_the_pairs_next_chat() {
     let pair = Pair::open().await;
     let (first, second, other) = (
-        pair.chat(&pair.ada).await,
-        pair.chat(&pair.ada).await,
-        pair.chat(&pair.bo).await,
+        pair.chat(pair.ada).await,
+        pair.chat(pair.ada).await,
+        pair.chat(pair.bo).await,
     );
-    pair.say(&first, "My uncle named his parrot ZEBULON.").await;
+    pair.say(first, "My uncle named his parrot ZEBULON.").await;
     assert!(
         !pair
-            .say(&other, "What is my uncle's parrot called?")
+            .say(other, "What is my uncle's parrot called?")
             .await
             .contains("ZEBULON")
     );
-    pair.set(&second, "memory_other_chats", SettingValue::Switch(false))
+    pair.set(second, "memory_other_chats", SettingValue::Switch(false))
         .await;
     assert!(
         !pair
-            .say(&second, "What is my uncle's parrot called?")
+            .say(second, "What is my uncle's parrot called?")
             .await
             .contains("ZEBULON")
     );
-    pair.set(&second, "memory_other_chats", SettingValue::Switch(true))
+    pair.set(second, "memory_other_chats", SettingValue::Switch(true))
         .await;
-    let sent = pair
-        .say(&second, "What did my uncle call his parrot?")
-        .await;
+    let sent = pair.say(second, "What did my uncle call his parrot?").await;
     assert_eq!(sent.matches("ZEBULON").count(), 1, "{sent}");
-    let again = pair.say(&second, "So what is the parrot's name?").await;
+    let again = pair.say(second, "So what is the parrot's name?").await;
     assert_eq!(
         again.matches("ZEBULON").count(),
         1,
@@ -448,7 +434,7 @@ async fn message_is_recalled_in_the_pairs_next_chat() {
 
     pair.app.engine.delete_chat(first).await.unwrap();
     let sent = pair
-        .say(&second, "Tell me once more: what is that parrot called?")
+        .say(second, "Tell me once more: what is that parrot called?")
         .await;
     assert!(!sent.contains("ZEBULON"), "{sent}");
 }
@@ -458,19 +444,19 @@ async fn message_is_recalled_in_the_pairs_next_chat() {
 async fn memory_off_disables_recall_and_learning() {
     let pair = Pair::open().await;
     pair.add("The canary of the pair.").await;
-    let chat = pair.chat(&pair.ada).await;
-    pair.set(&chat, "memory", SettingValue::Switch(false)).await;
+    let chat = pair.chat(pair.ada).await;
+    pair.set(chat, "memory", SettingValue::Switch(false)).await;
     assert!(
         !pair
-            .say(&chat, "Where is the canary?")
+            .say(chat, "Where is the canary?")
             .await
             .contains("canary of the pair")
     );
-    pair.say(&chat, TOLD).await;
-    assert_eq!(pair.memories(&pair.ada).await.len(), 1);
-    pair.set(&chat, "memory", SettingValue::Switch(true)).await;
+    pair.say(chat, TOLD).await;
+    assert_eq!(pair.memories(pair.ada).await.len(), 1);
+    pair.set(chat, "memory", SettingValue::Switch(true)).await;
     assert!(
-        pair.say(&chat, "And the canary now?")
+        pair.say(chat, "And the canary now?")
             .await
             .contains("canary of the pair")
     );
@@ -489,33 +475,33 @@ async fn unreadable_memory_does_not_stop_the_chat() {
         })
         .await;
     let pair = Pair { app, ada, bo };
-    let chat = pair.chat(&pair.ada).await;
+    let chat = pair.chat(pair.ada).await;
     assert!(
-        pair.say(&chat, "Hello there.")
+        pair.say(chat, "Hello there.")
             .await
             .contains("Hello there.")
     );
     assert_eq!(
-        pair.notices(&chat).await,
+        pair.notices(chat).await,
         ["Memories were not searched: reading them failed."]
     );
-    pair.set(&chat, "memory", SettingValue::Switch(false)).await;
-    pair.say(&chat, "And off?").await;
-    assert!(pair.notices(&chat).await.is_empty());
+    pair.set(chat, "memory", SettingValue::Switch(false)).await;
+    pair.say(chat, "And off?").await;
+    assert!(pair.notices(chat).await.is_empty());
 }
 
 /// Each memory lists its source messages, in any chat.
 #[tokio::test]
 async fn memory_lists_its_existing_source_messages() {
     let pair = Pair::open().await;
-    let chat = pair.chat(&pair.ada).await;
+    let chat = pair.chat(pair.ada).await;
     pair.app
         .engine
-        .rename_chat(chat.clone(), "A first evening".into())
+        .rename_chat(chat, "A first evening".into())
         .await
         .unwrap();
-    pair.say(&chat, TOLD).await;
-    let memory = pair.memories(&pair.ada).await.remove(0);
+    pair.say(chat, TOLD).await;
+    let memory = pair.memories(pair.ada).await.remove(0);
     let receipts = pair
         .app
         .engine
@@ -526,12 +512,8 @@ async fn memory_lists_its_existing_source_messages() {
         panic!("not one receipt: {receipts:?}")
     };
     assert_eq!(
-        (
-            receipt.chat.as_str(),
-            receipt.title.as_str(),
-            receipt.line.as_str()
-        ),
-        (&*chat, "A first evening", TOLD)
+        (receipt.chat, receipt.title.as_str(), receipt.line.as_str()),
+        (chat, "A first evening", TOLD)
     );
     assert_eq!(
         (&receipt.message, receipt.name.is_empty()),
@@ -556,35 +538,29 @@ async fn user_can_list_edit_and_pin_memories() {
     pair.add("Has a sister called Ida.").await;
     let engine = &pair.app.engine;
     let found = engine
-        .list_memories(pair.ada.clone(), "what tea does he like?".into())
+        .list_memories(pair.ada, "what tea does he like?".into())
         .await
         .unwrap();
     assert_eq!(
-        (found.len(), found[0].id.as_str(), found[0].score),
-        (1, tea.id.as_str(), Some(1.0))
+        (found.len(), found[0].id, found[0].score),
+        (1, tea.id, Some(1.0))
     );
-    assert!(
-        engine
-            .pin_memory(tea.id.clone(), true)
-            .await
-            .unwrap()
-            .pinned
-    );
-    assert_eq!(pair.memories(&pair.ada).await[0].id, tea.id);
+    assert!(engine.pin_memory(tea.id, true).await.unwrap().pinned);
+    assert_eq!(pair.memories(pair.ada).await[0].id, tea.id);
     let draft = MemoryDraft {
-        id: tea.id.clone(),
+        id: Some(tea.id),
         kind: "prophecy".into(),
         pinned: true,
-        persona: tea.persona.clone(),
-        ..fact(&pair.ada, "  Likes black tea. ", 99)
+        persona: tea.persona,
+        ..fact(pair.ada, "  Likes black tea. ", 99)
     };
     let saved = engine.save_memory(draft.clone()).await.unwrap();
     assert_eq!(
         (saved.text.as_str(), saved.kind.as_str(), saved.importance),
         ("Likes black tea.", "note", 10)
     );
-    let chat = pair.chat(&pair.ada).await;
-    assert!(pair.say(&chat, "Hm?").await.contains("Likes black tea."));
+    let chat = pair.chat(pair.ada).await;
+    assert!(pair.say(chat, "Hm?").await.contains("Likes black tea."));
     assert!(
         engine
             .save_memory(MemoryDraft {
@@ -611,29 +587,16 @@ async fn recall_test_matches_a_turn_and_gives_reasons() {
     let pair = Pair::open().await;
     let engine = &pair.app.engine;
     let parrot = pair.add("The sailor keeps a parrot in the galley.").await;
-    let (first, second) = (pair.chat(&pair.ada).await, pair.chat(&pair.ada).await);
-    pair.say(&first, "My uncle named his parrot ZEBULON.").await;
+    let (first, second) = (pair.chat(pair.ada).await, pair.chat(pair.ada).await);
+    pair.say(first, "My uncle named his parrot ZEBULON.").await;
     let seeds = b"A parrot lives on seeds.".to_vec();
     engine
-        .attach_document_bytes(
-            DocumentOwner::Chat { id: second.clone() },
-            "birds.md".into(),
-            seeds,
-        )
+        .attach_document_bytes(DocumentOwner::Chat { id: second }, "birds.md".into(), seeds)
         .await
         .unwrap();
     let words = "What did my uncle call his parrot?";
-    let before = engine
-        .whole_chat(second.clone())
-        .await
-        .unwrap()
-        .page
-        .messages
-        .len();
-    let tried = engine
-        .try_recall(second.clone(), words.into())
-        .await
-        .unwrap();
+    let before = engine.whole_chat(second).await.unwrap().page.messages.len();
+    let tried = engine.try_recall(second, words.into()).await.unwrap();
 
     let of = |kind: &str| {
         tried
@@ -645,11 +608,11 @@ async fn recall_test_matches_a_turn_and_gives_reasons() {
     let (fact, message, document) = (of("fact"), of("message"), of("document"));
     assert_eq!(
         (fact.id.as_str(), fact.importance),
-        (parrot.id.as_str(), Some(5))
+        (parrot.id.to_string().as_str(), Some(5))
     );
     assert_eq!(
-        (message.chat.as_deref(), message.created.is_some()),
-        (Some(&*first), true)
+        (message.chat, message.created.is_some()),
+        (Some(first), true)
     );
     assert!(
         message.text.contains("ZEBULON") && document.text.contains("seeds"),
@@ -679,18 +642,12 @@ async fn recall_test_matches_a_turn_and_gives_reasons() {
     );
     assert!(tried.tokens > 0 && tried.tokens <= tried.budget);
     assert_eq!(
-        engine
-            .whole_chat(second.clone())
-            .await
-            .unwrap()
-            .page
-            .messages
-            .len(),
+        engine.whole_chat(second).await.unwrap().page.messages.len(),
         before,
         "nothing is stored"
     );
 
-    let sent = pair.say(&second, words).await;
+    let sent = pair.say(second, words).await;
     assert!(
         tried
             .items
@@ -699,7 +656,7 @@ async fn recall_test_matches_a_turn_and_gives_reasons() {
             .all(|item| sent.contains(&item.text)),
         "{sent}\n{tried:?}"
     );
-    let recalled = engine.recalled(second.clone()).await.unwrap();
+    let recalled = engine.recalled(second).await.unwrap();
     assert_eq!(
         told(&recalled),
         told(&tried),
@@ -718,7 +675,7 @@ async fn recall_test_matches_a_turn_and_gives_reasons() {
         Err(ApiError::BadInput { .. })
     ));
     assert_eq!(
-        engine.recalled(pair.chat(&pair.bo).await).await.unwrap(),
+        engine.recalled(pair.chat(pair.bo).await).await.unwrap(),
         Recollection::default()
     );
 }
@@ -731,10 +688,10 @@ async fn recall_is_limited_by_tokens_not_by_items() {
         pair.add(&format!("The user paints lamp {number} red."))
             .await;
     }
-    let chat = pair.chat(&pair.ada).await;
-    pair.set(&chat, "context_limit", SettingValue::Whole(32_768))
+    let chat = pair.chat(pair.ada).await;
+    pair.set(chat, "context_limit", SettingValue::Whole(32_768))
         .await;
-    pair.set(&chat, "retrieval_cap", SettingValue::Whole(5_000))
+    pair.set(chat, "retrieval_cap", SettingValue::Whole(5_000))
         .await;
     let report = pair
         .app

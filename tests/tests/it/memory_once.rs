@@ -1,5 +1,6 @@
 //! Duplicates across memories and messages are sent once, and the X-ray says why.
 
+use domain::{CharacterId, ChatId, MemoryId};
 use engine::api::{MemoryDraft, MemoryScope, Recollected, Recollection};
 use serde_json::json;
 use tests::headless::{Headless, fact};
@@ -8,7 +9,7 @@ const GREETING: &str = "Ada polishes the brass of the great lamp and hums.";
 
 struct Pair {
     app: Headless,
-    ada: String,
+    ada: CharacterId,
 }
 
 impl Pair {
@@ -21,15 +22,15 @@ impl Pair {
             .import_bytes("ada.json".into(), card.to_string().into_bytes())
             .await
             .unwrap();
-        let ada = report.imported[0].id.clone();
+        let ada = report.imported[0].id.parse().unwrap();
         Self { app, ada }
     }
 
     /// Starts a new chat with `text`. Returns the chat and all that the provider received.
-    async fn chat(&self, text: &str) -> (String, String) {
-        let chat = self.app.engine.new_chat(self.ada.clone()).await.unwrap().id;
+    async fn chat(&self, text: &str) -> (ChatId, String) {
+        let chat = self.app.engine.new_chat(self.ada).await.unwrap().id;
         self.app.model.reply("Hm.");
-        self.app.send(&chat, text).await;
+        self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().expect("a request").prompt;
         let sent: Vec<&str> = prompt
             .messages
@@ -39,20 +40,21 @@ impl Pair {
         (chat, sent.join("\n---\n"))
     }
 
-    async fn recalled(&self, chat: &str) -> Recollection {
-        self.app.engine.recalled(chat.to_owned()).await.unwrap()
+    async fn recalled(&self, chat: ChatId) -> Recollection {
+        self.app.engine.recalled(chat).await.unwrap()
     }
 
-    async fn add(&self, text: &str, scope: MemoryScope) -> String {
+    async fn add(&self, text: &str, scope: MemoryScope) -> MemoryId {
         let draft = MemoryDraft {
             scope,
-            ..fact(&self.ada, text, 5)
+            ..fact(self.ada, text, 5)
         };
         self.app.engine.save_memory(draft).await.unwrap().id
     }
 }
 
-fn of<'r>(recalled: &'r Recollection, id: &str) -> Vec<&'r Recollected> {
+fn of(recalled: &Recollection, id: MemoryId) -> Vec<&Recollected> {
+    let id = id.to_string();
     recalled.items.iter().filter(|item| item.id == id).collect()
 }
 
@@ -68,12 +70,12 @@ async fn fact_of_user_and_pair_is_sent_once() {
     let (chat, sent) = pair.chat("Where is my boat?").await;
     assert_eq!(sent.matches("owns a boat").count(), 1, "{sent}");
     assert!(sent.contains("Zebulon"), "{sent}");
-    let recalled = pair.recalled(&chat).await;
+    let recalled = pair.recalled(chat).await;
     assert!(
-        of(&recalled, &longer).iter().any(|item| item.kept),
+        of(&recalled, longer).iter().any(|item| item.kept),
         "{recalled:?}"
     );
-    let why = of(&recalled, &everywhere)[0]
+    let why = of(&recalled, everywhere)[0]
         .dropped_reason
         .clone()
         .unwrap_or_default();
@@ -87,7 +89,7 @@ async fn pinned_memory_is_always_sent() {
         .await;
     let pinned = MemoryDraft {
         pinned: true,
-        ..fact(&pair.ada, "The user owns a boat.", 5)
+        ..fact(pair.ada, "The user owns a boat.", 5)
     };
     pair.app.engine.save_memory(pinned).await.unwrap();
     let (_, sent) = pair.chat("Where is my boat?").await;
@@ -103,15 +105,15 @@ async fn greetings_of_other_chats_are_not_recalled() {
         .chat("What did you hum while you polished the brass of the lamp?")
         .await;
     assert_eq!(sent.matches("polishes the brass").count(), 1, "{sent}");
-    let recalled = pair.recalled(&chat).await;
+    let recalled = pair.recalled(chat).await;
     let greeting = recalled
         .items
         .iter()
         .find(|item| item.text.contains("polishes"))
         .unwrap();
     assert_eq!(
-        (greeting.kept, greeting.chat.as_deref()),
-        (false, Some(&*chat)),
+        (greeting.kept, greeting.chat),
+        (false, Some(chat)),
         "{recalled:?}"
     );
 }
@@ -124,7 +126,7 @@ async fn repeated_text_is_recalled_once_with_a_note() {
     }
     let (chat, sent) = pair.chat("What did my uncle call his parrot?").await;
     assert_eq!(sent.matches("ZEBULON").count(), 1, "{sent}");
-    let recalled = pair.recalled(&chat).await;
+    let recalled = pair.recalled(chat).await;
     let told = recalled
         .items
         .iter()

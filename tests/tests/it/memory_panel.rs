@@ -1,8 +1,10 @@
 //! Operations of the memory panel: filter, merge, forget in bulk, export, import and statistics.
 
+use domain::{CharacterId, ChatId};
 use engine::api::{
     ApiError, MadeFrom, Memory, MemoryDraft, MemoryFilter, MemoryOwner, MemoryScope,
 };
+use serde_json::{Value, json};
 use tests::headless::{Headless, fact};
 
 const TOLD: &str = "Remember that I am allergic to nuts.";
@@ -10,8 +12,8 @@ const CANARY: &str = "allergic to nuts";
 
 struct Panel {
     app: Headless,
-    character: String,
-    chat: String,
+    character: CharacterId,
+    chat: ChatId,
 }
 
 impl Panel {
@@ -28,14 +30,14 @@ impl Panel {
     async fn add(&self, text: &str, scope: MemoryScope, importance: u32) -> Memory {
         let draft = MemoryDraft {
             scope,
-            chat: Some(self.chat.clone()),
-            ..fact(&self.character, text, importance)
+            chat: Some(self.chat),
+            ..fact(self.character, text, importance)
         };
         self.app.engine.save_memory(draft).await.unwrap()
     }
 
     /// Sends `text` and returns all that the provider received.
-    async fn say(&self, chat: &str, text: &str) -> String {
+    async fn say(&self, chat: ChatId, text: &str) -> String {
         self.app.model.reply("Hm.");
         self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().expect("a request").prompt;
@@ -51,7 +53,7 @@ impl Panel {
         let found = self
             .app
             .engine
-            .find_memories(self.character.clone(), query.into(), filter, 1)
+            .find_memories(self.character, query.into(), filter, 1)
             .await
             .unwrap();
         found
@@ -64,7 +66,7 @@ impl Panel {
     async fn all(&self) -> Vec<Memory> {
         self.app
             .engine
-            .list_memories(self.character.clone(), String::new())
+            .list_memories(self.character, String::new())
             .await
             .unwrap()
     }
@@ -81,7 +83,7 @@ impl Panel {
 #[tokio::test]
 async fn filters_memories_with_and_without_a_query() {
     let panel = Panel::open().await;
-    panel.say(&panel.chat, TOLD).await;
+    panel.say(panel.chat, TOLD).await;
     panel
         .add("Eats nuts on Sundays, says Ida.", MemoryScope::Profile, 3)
         .await;
@@ -133,7 +135,7 @@ async fn pages_report_that_more_follow() {
         panel
             .app
             .engine
-            .find_memories(panel.character.clone(), "lamp".into(), filter, pages)
+            .find_memories(panel.character, "lamp".into(), filter, pages)
             .await
             .unwrap()
     };
@@ -146,14 +148,14 @@ async fn pages_report_that_more_follow() {
 async fn merge_combines_sources_and_can_be_undone() {
     let panel = Panel::open().await;
     let engine = &panel.app.engine;
-    panel.say(&panel.chat, TOLD).await;
+    panel.say(panel.chat, TOLD).await;
     panel
-        .say(&panel.chat, "Remember that almonds make me sneeze.")
+        .say(panel.chat, "Remember that almonds make me sneeze.")
         .await;
     let [one, other] = <[Memory; 2]>::try_from(panel.all().await).unwrap();
     let text = "Allergic to nuts; almonds make them sneeze.";
     let merged = engine
-        .merge_memories(one.id.clone(), other.id.clone(), format!(" {text} "))
+        .merge_memories(one.id, other.id, format!(" {text} "))
         .await
         .unwrap();
     assert_eq!(merged.text, text);
@@ -166,20 +168,18 @@ async fn merge_combines_sources_and_can_be_undone() {
         (sources, one.importance, one.scope)
     );
     assert_eq!(panel.texts().await, [text]);
-    let next = engine.new_chat(panel.character.clone()).await.unwrap().id;
-    let sent = panel.say(&next, "What should I order?").await;
+    let next = engine.new_chat(panel.character).await.unwrap().id;
+    let sent = panel.say(next, "What should I order?").await;
     assert!(sent.contains(text) && !sent.contains(CANARY), "{sent}");
 
     engine
-        .unmerge_memories(merged.id, vec![one.id.clone(), other.id.clone()])
+        .unmerge_memories(merged.id, vec![one.id, other.id])
         .await
         .unwrap();
     assert_eq!(panel.all().await.len(), 2);
-    let sent = panel.say(&next, "And now, which nuts?").await;
+    let sent = panel.say(next, "And now, which nuts?").await;
     assert!(sent.contains(CANARY) && !sent.contains(text), "{sent}");
-    let same = engine
-        .merge_memories(one.id.clone(), one.id.clone(), "x".into())
-        .await;
+    let same = engine.merge_memories(one.id, one.id, "x".into()).await;
     assert!(matches!(same, Err(ApiError::BadInput { .. })), "{same:?}");
     assert!(
         engine
@@ -194,7 +194,7 @@ async fn merge_combines_sources_and_can_be_undone() {
 async fn bulk_forget_by_scope_can_be_undone() {
     let panel = Panel::open().await;
     let engine = &panel.app.engine;
-    panel.say(&panel.chat, TOLD).await;
+    panel.say(panel.chat, TOLD).await;
     panel.add("Mira hums.", MemoryScope::Character, 5).await;
     panel
         .add("The user owns a boat.", MemoryScope::Profile, 5)
@@ -206,17 +206,10 @@ async fn bulk_forget_by_scope_can_be_undone() {
         .iter()
         .find(|memory| memory.text.contains(CANARY))
         .unwrap()
-        .persona
-        .clone();
-    let character = panel.character.clone();
+        .persona;
+    let character = panel.character;
     let owners = [
-        (
-            MemoryOwner::Pair {
-                character: character.clone(),
-                persona,
-            },
-            3,
-        ),
+        (MemoryOwner::Pair { character, persona }, 3),
         (MemoryOwner::Character { character }, 1),
         (MemoryOwner::Everybody, 0),
     ];
@@ -227,10 +220,10 @@ async fn bulk_forget_by_scope_can_be_undone() {
             (4 - left, left),
             "{owner:?}"
         );
-        let next = engine.new_chat(panel.character.clone()).await.unwrap().id;
+        let next = engine.new_chat(panel.character).await.unwrap().id;
         assert!(
             !panel
-                .say(&next, "Which nuts may I eat, being allergic?")
+                .say(next, "Which nuts may I eat, being allergic?")
                 .await
                 .contains(CANARY),
             "{owner:?}"
@@ -244,13 +237,13 @@ async fn bulk_forget_by_scope_can_be_undone() {
 #[tokio::test]
 async fn exported_memories_are_imported_once() {
     let panel = Panel::open().await;
-    panel.say(&panel.chat, TOLD).await;
+    panel.say(panel.chat, TOLD).await;
     panel.add("Likes green tea.", MemoryScope::Pair, 9).await;
     panel.add("Tonight it rains.", MemoryScope::Chat, 2).await;
     let exported = panel
         .app
         .engine
-        .export_memories(panel.character.clone())
+        .export_memories(panel.character)
         .await
         .unwrap();
     let json = String::from_utf8(exported.bytes).unwrap();
@@ -262,7 +255,7 @@ async fn exported_memories_are_imported_once() {
     let again = panel
         .app
         .engine
-        .import_memories(panel.character.clone(), json.clone())
+        .import_memories(panel.character, json.clone())
         .await
         .unwrap();
     assert_eq!((again.added, again.known, again.refused.len()), (0, 3, 0));
@@ -271,7 +264,7 @@ async fn exported_memories_are_imported_once() {
     let taken = other
         .app
         .engine
-        .import_memories(other.character.clone(), json.clone())
+        .import_memories(other.character, json.clone())
         .await
         .unwrap();
     assert_eq!((taken.added, taken.known, taken.refused.len()), (3, 0, 0));
@@ -287,7 +280,7 @@ async fn exported_memories_are_imported_once() {
     );
     assert!(
         other
-            .say(&other.chat, "What tea do I like?")
+            .say(other.chat, "What tea do I like?")
             .await
             .contains("Likes green tea.")
     );
@@ -302,10 +295,7 @@ async fn exported_memories_are_imported_once() {
     let back = other
         .app
         .engine
-        .import_memories(
-            other.character.clone(),
-            json.replace("Likes green tea.", " "),
-        )
+        .import_memories(other.character, json.replace("Likes green tea.", " "))
         .await
         .unwrap();
     assert_eq!(
@@ -313,17 +303,53 @@ async fn exported_memories_are_imported_once() {
         (2, 0, 1),
         "{back:?}"
     );
-    for broken in ["", "{}", "[1]", r#"{"items":[{}]}"#] {
+    for broken in ["", "{}", "[1]", r#"{"items":7}"#] {
         let refused = other
             .app
             .engine
-            .import_memories(other.character.clone(), broken.into())
+            .import_memories(other.character, broken.into())
             .await;
         assert!(
             matches!(refused, Err(ApiError::BadInput { .. })),
             "{broken}: {refused:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn odd_memories_of_a_file_cost_only_themselves() {
+    let panel = Panel::open().await;
+    panel.add("Likes green tea.", MemoryScope::Pair, 9).await;
+    panel.add("Owns a boat.", MemoryScope::Pair, 9).await;
+    let exported = panel.app.engine.export_memories(panel.character).await;
+    let mut file: Value = serde_json::from_slice(&exported.unwrap().bytes).unwrap();
+    let items = file["items"].as_array_mut().unwrap();
+    for field in ["id", "character", "persona", "chat", "world"] {
+        items[0][field] = json!("no id");
+    }
+    items[0]["sources"] = json!(["no id", 7]);
+    items[0]["archived"] =
+        json!({ "why": "merged", "since": "2026-11-01T00:00:00Z", "by": "no id" });
+    items.insert(1, json!({}));
+    items.insert(2, json!("a text"));
+
+    let other = Panel::open().await;
+    let import = other
+        .app
+        .engine
+        .import_memories(other.character, file.to_string());
+    let imported = import.await.unwrap();
+    assert_eq!(imported.added, 2, "{imported:?}");
+    assert_eq!(imported.refused.len(), 2, "{imported:?}");
+    assert!(
+        imported.refused[0].starts_with("memory 2: "),
+        "{imported:?}"
+    );
+    assert!(
+        imported.refused[1].starts_with("memory 3: "),
+        "{imported:?}"
+    );
+    assert_eq!(other.all().await.len(), 2);
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! Personas: text from one persona is not used for another one in the same chat, even if both have
 //! the same name.
 
-use engine::api::{Persona, SettingsChange};
+use domain::{CharacterId, ChatId, PersonaId};
+use engine::api::{PersonaDraft, SettingsChange};
 use tests::headless::Headless;
 
 const CANARY: &str = "ZEBULON";
@@ -9,9 +10,9 @@ const CANARY: &str = "ZEBULON";
 /// Ada, and two personas of the same name, the first of which told a secret.
 struct House {
     app: Headless,
-    ada: String,
-    first: String,
-    second: String,
+    ada: CharacterId,
+    first: PersonaId,
+    second: PersonaId,
 }
 
 impl House {
@@ -29,22 +30,22 @@ impl House {
         house
             .app
             .engine
-            .set_chat_persona(chat.clone(), house.first.clone())
+            .set_chat_persona(chat, house.first)
             .await
             .unwrap();
         assert!(
             house
-                .tells(&chat, "Remember that my boat is called ZEBULON.")
+                .tells(chat, "Remember that my boat is called ZEBULON.")
                 .await
         );
         house
     }
 
-    async fn chat(&self) -> String {
-        self.app.engine.new_chat(self.ada.clone()).await.unwrap().id
+    async fn chat(&self) -> ChatId {
+        self.app.engine.new_chat(self.ada).await.unwrap().id
     }
 
-    async fn tells(&self, chat: &str, text: &str) -> bool {
+    async fn tells(&self, chat: ChatId, text: &str) -> bool {
         self.app.model.reply("Hm.");
         self.app.send(chat, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
@@ -54,21 +55,21 @@ impl House {
             .any(|message| message.text.contains(CANARY))
     }
 
-    async fn default(&self, persona: &str) {
+    async fn default(&self, persona: PersonaId) {
         let change = SettingsChange {
-            default_persona: Some(persona.to_owned()),
+            default_persona: Some(persona),
             ..SettingsChange::default()
         };
         self.app.engine.update_settings(change).await.unwrap();
     }
 }
 
-async fn tom(app: &Headless) -> String {
+async fn tom(app: &Headless) -> PersonaId {
     let nobody = app.engine.list_personas().await.unwrap().remove(0);
-    let persona = Persona {
-        id: String::new(),
+    let persona = PersonaDraft {
+        id: None,
         name: "Tom".into(),
-        ..nobody
+        ..nobody.into()
     };
     app.engine.save_persona(persona).await.unwrap().id
 }
@@ -82,17 +83,17 @@ async fn changing_the_persona_changes_recall() {
     house
         .app
         .engine
-        .set_chat_persona(chat.clone(), house.first.clone())
+        .set_chat_persona(chat, house.first)
         .await
         .unwrap();
-    assert!(house.tells(&chat, QUESTION).await);
+    assert!(house.tells(chat, QUESTION).await);
     house
         .app
         .engine
-        .set_chat_persona(chat.clone(), house.second.clone())
+        .set_chat_persona(chat, house.second)
         .await
         .unwrap();
-    assert!(!house.tells(&chat, "Good evening.").await && !house.tells(&chat, QUESTION).await);
+    assert!(!house.tells(chat, "Good evening.").await && !house.tells(chat, QUESTION).await);
 }
 
 #[tokio::test]
@@ -103,22 +104,17 @@ async fn changing_the_default_persona_changes_recall() {
     house
         .app
         .engine
-        .set_chat_persona(chat.clone(), third.clone())
+        .set_chat_persona(chat, third)
         .await
         .unwrap();
     house.app.engine.delete_persona(third).await.unwrap();
-    house.default(&house.first).await;
-    assert!(house.tells(&chat, QUESTION).await);
-    house.default(&house.second).await;
-    assert!(!house.tells(&chat, "Good evening.").await && !house.tells(&chat, QUESTION).await);
-    house.default(&house.first).await;
-    assert!(house.tells(&chat, QUESTION).await);
-    house
-        .app
-        .engine
-        .delete_persona(house.first.clone())
-        .await
-        .unwrap();
+    house.default(house.first).await;
+    assert!(house.tells(chat, QUESTION).await);
+    house.default(house.second).await;
+    assert!(!house.tells(chat, "Good evening.").await && !house.tells(chat, QUESTION).await);
+    house.default(house.first).await;
+    assert!(house.tells(chat, QUESTION).await);
+    house.app.engine.delete_persona(house.first).await.unwrap();
     // Its chats now belong to the default persona, which may recall their messages.
-    assert!(!house.tells(&chat, "Good evening.").await);
+    assert!(!house.tells(chat, "Good evening.").await);
 }

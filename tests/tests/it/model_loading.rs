@@ -5,6 +5,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use domain::ModelId;
 use engine::api::{
     ApiError, Event, LoadNote, LoadReason, ModelActivity, ModelRef, SettingOwner, SettingValue,
 };
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 struct App {
     engine: Engine,
     dir: TempDir,
-    model: String,
+    model: ModelId,
 }
 
 impl App {
@@ -51,9 +52,7 @@ impl App {
 
     fn owner(&self) -> SettingOwner {
         SettingOwner::Model {
-            model: ModelRef::Local {
-                id: self.model.clone(),
-            },
+            model: ModelRef::Local { id: self.model },
         }
     }
 
@@ -66,7 +65,7 @@ impl App {
 
     /// Loads the model and returns its layers on the card and its context.
     async fn load(&self) -> (u32, u32) {
-        let state = self.engine.load_model(self.model.clone()).await.unwrap();
+        let state = self.engine.load_model(self.model).await.unwrap();
         assert_eq!(state.activity, ModelActivity::Idle);
         (state.gpu_layers, state.context)
     }
@@ -87,7 +86,7 @@ async fn model_settings_reach_the_worker() {
         .await
         .unwrap();
     assert_eq!(app.load().await, (12, 2_048));
-    let state = app.engine.unload_model(app.model.clone()).await.unwrap();
+    let state = app.engine.unload_model(app.model).await.unwrap();
     assert_eq!(
         (state.activity, state.context),
         (ModelActivity::Unloaded, 0)
@@ -135,7 +134,7 @@ async fn invalid_loading_settings_are_refused() {
     std::fs::write(&file, "GGUF but not for long").unwrap();
     let error = app
         .engine
-        .add_model_adapter(app.model.clone(), file)
+        .add_model_adapter(app.model, file)
         .await
         .unwrap_err()
         .to_string();
@@ -143,14 +142,14 @@ async fn invalid_loading_settings_are_refused() {
     let model = tests::headless::models_dir().join("SmolLM2-135M-Instruct.Q4_1.gguf");
     let error = app
         .engine
-        .add_model_adapter(app.model.clone(), model)
+        .add_model_adapter(app.model, model)
         .await
         .unwrap_err()
         .to_string();
     assert!(error.contains("is not an adapter (LoRA)"), "{error}");
     let error = app
         .engine
-        .set_adapter_weight(app.model.clone(), "/x".into(), f32::NAN)
+        .set_adapter_weight(app.model, "/x".into(), f32::NAN)
         .await
         .unwrap_err()
         .to_string();
@@ -198,7 +197,7 @@ async fn driver_that_crashes_is_reported_in_health() {
 #[tokio::test]
 async fn speed_test_keeps_the_fastest_settings() {
     let app = App::new("works").await;
-    let test = app.engine.measure_model(app.model.clone()).await.unwrap();
+    let test = app.engine.measure_model(app.model).await.unwrap();
     assert!(
         test.runs.len() >= 2
             && test
@@ -228,7 +227,7 @@ async fn speed_test_leaves_a_device_slower_than_the_processor() {
     app.set("gpu_layers", SettingValue::Whole(20))
         .await
         .unwrap();
-    let test = app.engine.measure_model(app.model.clone()).await.unwrap();
+    let test = app.engine.measure_model(app.model).await.unwrap();
     let layers: Vec<_> = test.runs.iter().map(|run| run.gpu_layers).collect();
     assert_eq!(
         (&layers[..2], layers[test.best as usize]),

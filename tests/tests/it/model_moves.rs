@@ -41,7 +41,7 @@ impl App {
     async fn start(&self) -> ModelMove {
         self.app
             .engine
-            .move_model(self.model.id.clone(), self.folder("new"))
+            .move_model(self.model.id, self.folder("new"))
             .await
             .unwrap()
     }
@@ -58,8 +58,8 @@ impl App {
             .await
             .unwrap();
         assert_eq!(
-            (&model.id, sha256),
-            (&self.model.id, self.model.sha256.clone())
+            (model.id, sha256),
+            (self.model.id, self.model.sha256.clone())
         );
         model
     }
@@ -93,7 +93,7 @@ impl App {
     /// uses the new file already.
     async fn killed(self, switched: bool, meanwhile: impl FnOnce(&Path, &Path)) -> Self {
         let Self { app, model } = self;
-        let id = uuid::Uuid::parse_str(&model.id).unwrap();
+        let id = model.id.0;
         let path = |name: &str| app.dir.path().join(name);
         let (old, new, folder) = (
             path("old/maker/tiny.gguf"),
@@ -254,7 +254,7 @@ async fn killed_move_can_be_cancelled() {
     let app = App::new().await.killed(false, half).await;
     app.app
         .engine
-        .cancel_model_move(app.model.id.clone())
+        .cancel_model_move(app.model.id)
         .await
         .unwrap();
     app.has_stayed().await;
@@ -265,7 +265,7 @@ async fn killed_move_can_be_cancelled() {
     moved
         .app
         .engine
-        .cancel_model_move(moved.model.id.clone())
+        .cancel_model_move(moved.model.id)
         .await
         .unwrap();
     moved.has_moved().await;
@@ -293,12 +293,12 @@ async fn file_that_has_changed_is_not_moved() {
     );
     app.app
         .engine
-        .cancel_model_move(app.model.id.clone())
+        .cancel_model_move(app.model.id)
         .await
         .unwrap();
     assert!(app.app.engine.list_model_moves().await.unwrap().is_empty());
     assert!(matches!(
-        app.app.engine.cancel_model_move(app.model.id.clone()).await,
+        app.app.engine.cancel_model_move(app.model.id).await,
         Err(ApiError::NotFound { .. })
     ));
 }
@@ -307,7 +307,7 @@ async fn file_that_has_changed_is_not_moved() {
 async fn nothing_is_moved_to_a_wrong_place() {
     let app = App::new().await;
     let refused = |folder: String| {
-        let (engine, id) = (app.app.engine.clone(), app.model.id.clone());
+        let (engine, id) = (app.app.engine.clone(), app.model.id);
         async move { engine.move_model(id, folder).await.unwrap_err().to_string() }
     };
     let outside = refused(app.folder("elsewhere")).await;
@@ -378,11 +378,7 @@ async fn parts_of_a_split_model_move_together() {
 async fn removed_model_ends_its_move() {
     let app = App::new().await;
     app.start().await;
-    app.app
-        .engine
-        .remove_model(app.model.id.clone())
-        .await
-        .unwrap();
+    app.app.engine.remove_model(app.model.id).await.unwrap();
     assert!(app.app.engine.list_models().await.unwrap().is_empty());
     assert!(app.app.engine.list_model_moves().await.unwrap().is_empty());
     let left = [files(&app.path("old")), files(&app.path("new"))].concat();

@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use domain::ChatId;
 use engine::api::{
     ApiError, EndReason, EndpointDraft, Event, Message, ModelRef, Quirk, SettingsChange,
 };
@@ -127,7 +128,7 @@ fn refuses(message: &str) -> (&'static str, String) {
 struct App {
     engine: Engine,
     _dir: TempDir,
-    chat: String,
+    chat: ChatId,
     endpoint: EndpointDraft,
 }
 
@@ -152,7 +153,7 @@ impl App {
             ..EndpointDraft::default()
         };
         let id = engine.save_endpoint(draft.clone()).await.unwrap().id;
-        let default_model = Some(ModelRef::Remote { id: id.clone() });
+        let default_model = Some(ModelRef::Remote { id: id.to_string() });
         engine
             .update_settings(SettingsChange {
                 default_model,
@@ -175,10 +176,10 @@ impl App {
     async fn say(&self, text: &str) -> (Option<Message>, EndReason) {
         let mut events = self.engine.subscribe();
         self.engine
-            .send_message(self.chat.clone(), text.into())
+            .send_message(self.chat, text.into())
             .await
             .unwrap();
-        ended(&mut events, &self.chat).await
+        ended(&mut events, self.chat).await
     }
 
     async fn learned(&self) -> Vec<Quirk> {
@@ -251,7 +252,7 @@ async fn listeners_learn_that_text_was_a_thought() {
     let app = App::answered_by(&server).await;
     let mut events = app.engine.subscribe();
     app.engine
-        .send_message(app.chat.clone(), "Hello?".into())
+        .send_message(app.chat, "Hello?".into())
         .await
         .unwrap();
     let mut heard = String::new();

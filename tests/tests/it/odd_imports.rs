@@ -373,7 +373,7 @@ async fn an_icon_of_any_kind_is_the_picture_of_a_png_export() {
         .concat();
         for file in [packed, behind] {
             let report = import(&app, "jay.charx", &file).await;
-            let id = report.imported[0].id.clone();
+            let id = report.imported[0].id.parse().unwrap();
             let exported = app
                 .engine
                 .export_character(id, CardFormat::Png)
@@ -409,7 +409,7 @@ async fn reports_unreadable_picture_on_import_and_export() {
     );
     let exported = app
         .engine
-        .export_character(report.imported[0].id.clone(), CardFormat::Png)
+        .export_character(report.imported[0].id.parse().unwrap(), CardFormat::Png)
         .await
         .unwrap();
     assert!(
@@ -454,7 +454,7 @@ async fn card_in_a_damaged_picture_is_kept() {
         );
         let exported = app
             .engine
-            .export_character(report.imported[0].id.clone(), CardFormat::Png)
+            .export_character(report.imported[0].id.parse().unwrap(), CardFormat::Png)
             .await
             .unwrap();
         assert!(image::load_from_memory(&exported.bytes).is_ok(), "{name}");

@@ -167,12 +167,7 @@ async fn files_with_a_counterpart_are_taken() {
         .unwrap();
     assert_eq!(tom.description, "A sailor.\n\nAppearance: Tall.");
     let books = app.engine.list_lorebooks().await.unwrap();
-    let world = books
-        .iter()
-        .find(|one| one.name == "world")
-        .unwrap()
-        .id
-        .clone();
+    let world = books.iter().find(|one| one.name == "world").unwrap().id;
     let world = app.engine.get_lorebook(world).await.unwrap();
     assert_eq!(
         (
@@ -290,7 +285,7 @@ async fn own_group_files_bring_members_and_events_back() {
     assert_eq!(kinds(&report), ["chat Ferry", "group Ferry"], "{report:?}");
     let opened = app
         .engine
-        .open_chat(report.imported[0].id.clone())
+        .open_chat(report.imported[0].id.parse().unwrap())
         .await
         .unwrap();
     assert_eq!(
@@ -355,7 +350,7 @@ async fn assistant_export_brings_branches_and_pictures() {
     );
     let main = app
         .engine
-        .open_chat(report.imported[1].id.clone())
+        .open_chat(report.imported[1].id.parse().unwrap())
         .await
         .unwrap();
     assert_eq!(main.page.messages.len(), 4);

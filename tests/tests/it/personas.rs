@@ -1,13 +1,14 @@
 //! Personas bound to characters, the place of their descriptions, and conversions between personas
 //! and characters.
 
+use domain::{CharacterId, PersonaId};
 use engine::api::{
-    CharacterFields, ChatFileFormat, NoteRole, Persona, PersonaPlace, PersonaPosition,
+    CharacterFields, ChatFileFormat, NoteRole, PersonaDraft, PersonaPlace, PersonaPosition,
 };
 use serde_json::json;
 use tests::headless::Headless;
 
-async fn character(app: &Headless, name: &str, description: &str) -> String {
+async fn character(app: &Headless, name: &str, description: &str) -> CharacterId {
     let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
         "name": name, "description": description, "personality": "patient", "scenario": "A calm night.",
         "first_mes": "Hello, {{user}}.", "mes_example": "", "creator_notes": "", "system_prompt": "",
@@ -18,32 +19,31 @@ async fn character(app: &Headless, name: &str, description: &str) -> String {
         .import_bytes(format!("{name}.json"), card.to_string().into_bytes())
         .await
         .unwrap();
-    report.imported[0].id.clone()
+    report.imported[0].id.parse().unwrap()
 }
 
-async fn persona(app: &Headless, name: &str, place: PersonaPlace) -> String {
-    let persona = Persona {
-        id: String::new(),
+async fn persona(app: &Headless, name: &str, place: PersonaPlace) -> PersonaId {
+    let persona = PersonaDraft {
+        id: None,
         name: name.into(),
         description: format!("{name} draws maps."),
         instructions: String::new(),
-        picture: None,
         place,
-        characters: Vec::new(),
     };
     app.engine.save_persona(persona).await.unwrap().id
 }
 
 /// Sends a message in a new chat and returns the role and text of each message of the prompt.
-async fn prompt(app: &Headless, character: &str, persona: &str) -> Vec<(&'static str, String)> {
-    let chat = app.engine.new_chat(character.into()).await.unwrap().id;
-    app.engine
-        .set_chat_persona(chat.clone(), persona.into())
-        .await
-        .unwrap();
+async fn prompt(
+    app: &Headless,
+    character: CharacterId,
+    persona: PersonaId,
+) -> Vec<(&'static str, String)> {
+    let chat = app.engine.new_chat(character).await.unwrap().id;
+    app.engine.set_chat_persona(chat, persona).await.unwrap();
     for _ in 0..3 {
         app.model.reply("Hm.");
-        app.send(&chat, "And then?").await;
+        app.send(chat, "And then?").await;
     }
     let sent = app.model.last_request().unwrap().prompt.messages;
     sent.into_iter()
@@ -67,23 +67,17 @@ async fn new_chat_begins_with_the_bound_persona() {
         character(&app, "Bo", "A baker.").await,
     );
     let wren = persona(&app, "Wren", PersonaPlace::default()).await;
-    let before = app.engine.new_chat(ada.clone()).await.unwrap();
-    app.engine
-        .bind_persona(ada.clone(), Some(wren.clone()))
-        .await
-        .unwrap();
+    let before = app.engine.new_chat(ada).await.unwrap();
+    app.engine.bind_persona(ada, Some(wren)).await.unwrap();
 
-    let chat = app.engine.new_chat(ada.clone()).await.unwrap();
+    let chat = app.engine.new_chat(ada).await.unwrap();
     assert_eq!(chat.persona.id, wren);
     assert_eq!(chat.page.messages[0].swipes[0].text, "Hello, Wren.");
-    assert_ne!(
-        app.engine.new_chat(bo.clone()).await.unwrap().persona.id,
-        wren
-    );
+    assert_ne!(app.engine.new_chat(bo).await.unwrap().persona.id, wren);
     // A group takes the persona of the first member that has one. A chat that exists keeps its own.
     assert_eq!(
         app.engine
-            .new_group(String::new(), vec![bo, ada.clone()])
+            .new_group(String::new(), vec![bo, ada])
             .await
             .unwrap()
             .persona
@@ -103,8 +97,8 @@ async fn new_chat_begins_with_the_bound_persona() {
         .into_iter()
         .find(|persona| persona.id == wren)
         .unwrap();
-    assert_eq!(bound.characters.join(" "), ada);
-    app.engine.bind_persona(ada.clone(), None).await.unwrap();
+    assert_eq!(bound.characters, [ada]);
+    app.engine.bind_persona(ada, None).await.unwrap();
     assert_ne!(app.engine.new_chat(ada).await.unwrap().persona.id, wren);
 }
 
@@ -113,15 +107,9 @@ async fn deleting_a_bound_persona_restores_the_default() {
     let app = Headless::new().await;
     let ada = character(&app, "Ada", "A keeper.").await;
     let wren = persona(&app, "Wren", PersonaPlace::default()).await;
-    app.engine
-        .bind_persona(ada.clone(), Some(wren.clone()))
-        .await
-        .unwrap();
-    app.engine.delete_persona(wren.clone()).await.unwrap();
-    assert_ne!(
-        app.engine.new_chat(ada.clone()).await.unwrap().persona.id,
-        wren
-    );
+    app.engine.bind_persona(ada, Some(wren)).await.unwrap();
+    app.engine.delete_persona(wren).await.unwrap();
+    assert_ne!(app.engine.new_chat(ada).await.unwrap().persona.id, wren);
     assert!(app.engine.bind_persona(ada, Some(wren)).await.is_err());
 }
 
@@ -132,14 +120,14 @@ async fn persona_decides_where_its_description_is() {
     let about = "Wren draws maps.";
 
     let after = persona(&app, "Wren", place(PersonaPosition::AfterCard)).await;
-    let head = prompt(&app, &ada, &after).await.remove(0).1;
+    let head = prompt(&app, ada, after).await.remove(0).1;
     assert!(
         head.find("A calm night.").unwrap() < head.find(about).unwrap(),
         "{head}"
     );
 
     let in_chat = persona(&app, "Wren", place(PersonaPosition::InChat)).await;
-    let sent = prompt(&app, &ada, &in_chat).await;
+    let sent = prompt(&app, ada, in_chat).await;
     let at = sent
         .iter()
         .position(|(_, text)| text.contains(about))
@@ -147,7 +135,7 @@ async fn persona_decides_where_its_description_is() {
     assert!(at > 0 && sent[at].0 == "user", "{sent:?}");
 
     let absent = persona(&app, "Wren", place(PersonaPosition::Absent)).await;
-    let sent = prompt(&app, &ada, &absent).await;
+    let sent = prompt(&app, ada, absent).await;
     assert!(
         sent.iter().all(|(_, text)| !text.contains(about)),
         "{sent:?}"
@@ -162,23 +150,18 @@ async fn impossible_depth_is_refused() {
         depth: u32::MAX,
         ..place(PersonaPosition::InChat)
     };
-    assert!(
-        app.engine
-            .save_persona(Persona { place, ..nobody })
-            .await
-            .is_err()
-    );
+    let draft = PersonaDraft {
+        place,
+        ..nobody.into()
+    };
+    assert!(app.engine.save_persona(draft).await.is_err());
 }
 
 #[tokio::test]
 async fn character_becomes_a_persona_and_comes_back() {
     let app = Headless::new().await;
     let ada = character(&app, "Ada", "{{char}} waits for {{user}}.").await;
-    let persona = app
-        .engine
-        .persona_from_character(ada.clone())
-        .await
-        .unwrap();
+    let persona = app.engine.persona_from_character(ada).await.unwrap();
     assert_eq!(
         (persona.name.as_str(), persona.description.as_str()),
         ("Ada", "{{user}} waits for {{char}}.\n\npatient")
@@ -195,7 +178,7 @@ async fn character_becomes_a_persona_and_comes_back() {
     );
     assert!(
         app.engine
-            .character_from_persona("nobody".into())
+            .call("character_from_persona", br#"{"persona":"nobody"}"#)
             .await
             .is_err()
     );
@@ -211,13 +194,10 @@ async fn messages_keep_the_name_of_their_time() {
         persona(&app, "Rosa", PersonaPlace::default()).await,
     );
     let chat = app.engine.new_chat(ada).await.unwrap().id;
-    for (id, name) in [(&tom, "Tom"), (&rosa, "Rosa")] {
-        app.engine
-            .set_chat_persona(chat.clone(), id.clone())
-            .await
-            .unwrap();
+    for (id, name) in [(tom, "Tom"), (rosa, "Rosa")] {
+        app.engine.set_chat_persona(chat, id).await.unwrap();
         app.model.reply("Hm.");
-        app.send(&chat, &format!("I am {name}.")).await;
+        app.send(chat, &format!("I am {name}.")).await;
     }
     let said = |transcript: Vec<String>| {
         transcript
@@ -226,7 +206,7 @@ async fn messages_keep_the_name_of_their_time() {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        said(app.transcript(&chat).await),
+        said(app.transcript(chat).await),
         ["Tom: I am Tom.", "Rosa: I am Rosa."]
     );
     let sent = app.model.last_request().unwrap().prompt.messages;
@@ -245,23 +225,23 @@ async fn messages_keep_the_name_of_their_time() {
         .find(|one| one.id == rosa)
         .unwrap();
     renamed.name = "Rose".into();
-    app.engine.save_persona(renamed).await.unwrap();
+    app.engine.save_persona(renamed.into()).await.unwrap();
     assert_eq!(
-        said(app.transcript(&chat).await),
+        said(app.transcript(chat).await),
         ["Tom: I am Tom.", "Rosa: I am Rosa."]
     );
     app.model.reply("Hm.");
-    app.send(&chat, "I am Rose.").await;
+    app.send(chat, "I am Rose.").await;
     app.engine.delete_persona(rosa).await.unwrap();
     let all = ["Tom: I am Tom.", "Rosa: I am Rosa.", "Rose: I am Rose."];
-    assert_eq!(said(app.transcript(&chat).await), all);
+    assert_eq!(said(app.transcript(chat).await), all);
     for format in [
         ChatFileFormat::Jsonl,
         ChatFileFormat::Text,
         ChatFileFormat::Html,
         ChatFileFormat::Markdown,
     ] {
-        let file = app.engine.export_chat(chat.clone(), format).await.unwrap();
+        let file = app.engine.export_chat(chat, format).await.unwrap();
         let text = String::from_utf8(file.bytes).unwrap();
         for name in ["Tom", "Rosa", "Rose"] {
             assert!(text.contains(name), "{format:?} lacks {name}: {text}");

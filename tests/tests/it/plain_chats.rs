@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use domain::ChatId;
 use domain::prompt::PromptRole;
 use engine::api::{SettingOwner, SettingValue, WhatIf};
 use rusqlite::Connection;
@@ -10,12 +11,12 @@ use serde_json::{Value, json};
 use tests::headless::Headless;
 
 /// A character with two lines of text, and a chat without optional features.
-async fn plain() -> (Headless, String) {
+async fn plain() -> (Headless, ChatId) {
     knowing(&[]).await
 }
 
 /// Like [`plain`], with a lorebook of these entries: key and text.
-async fn knowing(things: &[(&str, &str)]) -> (Headless, String) {
+async fn knowing(things: &[(&str, &str)]) -> (Headless, ChatId) {
     let app = Headless::new().await;
     let entry = |(keyword, text): &(&str, &str)| json!({ "keys": [keyword], "content": text, "enabled": true, "insertion_order": 1, "extensions": {} });
     let entries: Vec<Value> = things.iter().map(entry).collect();
@@ -36,12 +37,12 @@ async fn knowing(things: &[(&str, &str)]) -> (Headless, String) {
         .unwrap();
     let chat = app
         .engine
-        .new_chat(report.imported[0].id.clone())
+        .new_chat(report.imported[0].id.parse().unwrap())
         .await
         .unwrap()
         .id;
     for optional in ["memory", "tell_time"] {
-        let owner = SettingOwner::Chat { id: chat.clone() };
+        let owner = SettingOwner::Chat { id: chat };
         app.engine
             .set_setting(owner, optional.into(), Some(SettingValue::Switch(false)))
             .await
@@ -55,9 +56,9 @@ async fn knowing(things: &[(&str, &str)]) -> (Headless, String) {
 async fn minimal_prompt_is_rules_history_and_message() {
     let (app, chat) = plain().await;
     app.model.reply("Warm enough.");
-    app.send(&chat, "Is it warm up here?").await;
+    app.send(chat, "Is it warm up here?").await;
     app.model.reply("Always.");
-    app.send(&chat, "And bright?").await;
+    app.send(chat, "And bright?").await;
     let prompt = app.model.last_request().unwrap().prompt;
     let [rules, said @ ..] = &prompt.messages[..] else {
         panic!("an empty prompt")
@@ -128,7 +129,7 @@ async fn stored_data_never_says_assistant() {
     let (app, chat) = plain().await;
     for turn in 0..5 {
         app.model.reply("The lamp turns.");
-        app.send(&chat, &format!("Turn {turn}.")).await;
+        app.send(chat, &format!("Turn {turn}.")).await;
     }
     let folder = app.dir.path().to_owned();
     app.restart_after(|_| {

@@ -270,7 +270,7 @@ async fn share(dialect: EndpointDialect, cache: impl PrefixCache) -> f64 {
         ..EndpointDraft::default()
     };
     let id = app.engine.save_endpoint(draft).await.unwrap().id;
-    let default_model = Some(ModelRef::Remote { id });
+    let default_model = Some(ModelRef::Remote { id: id.to_string() });
     app.engine
         .update_settings(SettingsChange {
             default_model,
@@ -280,7 +280,7 @@ async fn share(dialect: EndpointDialect, cache: impl PrefixCache) -> f64 {
         .unwrap();
     let chat = app.first_chat().await.id;
     for turn in 0..TURNS {
-        let (_, reason) = app.send(&chat, &sentence("He asks", turn)).await;
+        let (_, reason) = app.send(chat, &sentence("He asks", turn)).await;
         assert_eq!(reason, EndReason::Stop, "turn {turn}");
     }
     let bills = bills.lock().unwrap();

@@ -1,12 +1,13 @@
 //! Parts of the prompt that a user switches: notes, and sections of the template.
 
+use domain::{CharacterId, ChatId};
 use engine::api::{PromptReport, SettingOwner, SettingValue, WhatIf};
 use tests::headless::Headless;
 
 struct Parts {
     app: Headless,
-    chat: String,
-    character: String,
+    chat: ChatId,
+    character: CharacterId,
 }
 
 impl Parts {
@@ -30,9 +31,7 @@ impl Parts {
 
     async fn write(&self, key: &str, text: &str) {
         self.put(
-            SettingOwner::Chat {
-                id: self.chat.clone(),
-            },
+            SettingOwner::Chat { id: self.chat },
             key,
             SettingValue::Text(text.into()),
         )
@@ -40,16 +39,14 @@ impl Parts {
     }
 
     async fn write_for_character(&self, key: &str, text: &str) {
-        let owner = SettingOwner::Character {
-            id: self.character.clone(),
-        };
+        let owner = SettingOwner::Character { id: self.character };
         self.put(owner, key, SettingValue::Text(text.into())).await;
     }
 
     async fn preview(&self) -> PromptReport {
         self.app
             .engine
-            .preview_prompt(self.chat.clone(), "Hello".into(), WhatIf::default())
+            .preview_prompt(self.chat, "Hello".into(), WhatIf::default())
             .await
             .unwrap()
     }
@@ -67,7 +64,7 @@ async fn note_moves_to_the_chosen_place() {
     let description = parts
         .app
         .engine
-        .get_character(parts.character.clone())
+        .get_character(parts.character)
         .await
         .unwrap()
         .fields
@@ -127,9 +124,7 @@ async fn character_note_joins_or_replaces_the_note() {
 async fn xray_says_why_a_note_waits() {
     let parts = Parts::open().await;
     parts.write("author_note", "It is foggy.").await;
-    let owner = SettingOwner::Chat {
-        id: parts.chat.clone(),
-    };
+    let owner = SettingOwner::Chat { id: parts.chat };
     parts
         .put(owner, "author_note_every_messages", SettingValue::Whole(2))
         .await;
@@ -146,8 +141,8 @@ async fn xray_says_why_a_note_waits() {
 #[tokio::test]
 async fn section_is_left_out_of_one_chat() {
     let parts = Parts::open().await;
-    let id = parts.chat.clone();
-    let before = parts.app.engine.prompt_sections(id.clone()).await.unwrap();
+    let id = parts.chat;
+    let before = parts.app.engine.prompt_sections(id).await.unwrap();
     let description = before
         .sections
         .iter()
@@ -157,7 +152,7 @@ async fn section_is_left_out_of_one_chat() {
     let after = parts
         .app
         .engine
-        .set_prompt_section(id.clone(), "description".into(), false)
+        .set_prompt_section(id, "description".into(), false)
         .await
         .unwrap();
     assert!(
@@ -167,19 +162,13 @@ async fn section_is_left_out_of_one_chat() {
     let fields = parts
         .app
         .engine
-        .get_character(parts.character.clone())
+        .get_character(parts.character)
         .await
         .unwrap()
         .fields;
     let middle: String = fields.description.chars().skip(40).take(20).collect();
     assert!(!parts.preview().await.text.contains(&middle));
-    let other = parts
-        .app
-        .engine
-        .new_chat(parts.character.clone())
-        .await
-        .unwrap()
-        .id;
+    let other = parts.app.engine.new_chat(parts.character).await.unwrap().id;
     assert!(
         parts
             .app
@@ -194,14 +183,14 @@ async fn section_is_left_out_of_one_chat() {
     let back = parts
         .app
         .engine
-        .set_prompt_section(id.clone(), "description".into(), true)
+        .set_prompt_section(id, "description".into(), true)
         .await
         .unwrap();
     assert_eq!(back, before);
     let rules = parts
         .app
         .engine
-        .set_prompt_section(id.clone(), "rules".into(), false)
+        .set_prompt_section(id, "rules".into(), false)
         .await;
     assert!(rules.is_err(), "a required section stays");
     assert!(
@@ -221,7 +210,7 @@ async fn lore_of_a_left_out_section_is_not_sent() {
         parts
             .app
             .engine
-            .set_prompt_section(parts.chat.clone(), section.into(), false)
+            .set_prompt_section(parts.chat, section.into(), false)
             .await
             .unwrap();
     }
@@ -229,7 +218,7 @@ async fn lore_of_a_left_out_section_is_not_sent() {
         .app
         .engine
         .run_command(
-            parts.chat.clone(),
+            parts.chat,
             "/remember The key hangs behind the clock.".into(),
             Vec::new(),
         )

@@ -1,5 +1,6 @@
 //! Quick replies of imported sets: where they are shown, and what they may do.
 
+use domain::ChatId;
 use engine::api::{
     CommandOutcome, CommandSetting, Event, QuickReplyForm, QuickReplyRow, QuickReplyScope,
     QuickReplySet,
@@ -9,7 +10,7 @@ use tests::headless::{Headless, ended, selected_text};
 
 struct Replies {
     app: Headless,
-    chat: String,
+    chat: ChatId,
     set: String,
 }
 
@@ -29,24 +30,20 @@ impl Replies {
             .import_bytes("Tavern.json".into(), set.to_string().into_bytes())
             .await
             .unwrap();
-        let set = report.imported[0].id.clone();
+        let set = report.imported[0].id.parse().unwrap();
         Self { app, chat, set }
     }
 
     async fn bind(&self, scope: QuickReplyScope, bound: bool) {
         self.app
             .engine
-            .bind_quick_replies(self.set.clone(), self.chat.clone(), scope, bound)
+            .bind_quick_replies(self.set.clone(), self.chat, scope, bound)
             .await
             .unwrap();
     }
 
-    async fn shown_in(&self, chat: &str) -> Vec<QuickReplySet> {
-        self.app
-            .engine
-            .quick_replies(chat.to_owned())
-            .await
-            .unwrap()
+    async fn shown_in(&self, chat: ChatId) -> Vec<QuickReplySet> {
+        self.app.engine.quick_replies(chat).await.unwrap()
     }
 
     async fn run(
@@ -57,7 +54,7 @@ impl Replies {
         let run = self
             .app
             .engine
-            .run_quick_reply(self.chat.clone(), self.set.clone(), index, typed.into())
+            .run_quick_reply(self.chat, self.set.clone(), index, typed.into())
             .await;
         run.map(|run| run.outcomes)
     }
@@ -73,7 +70,7 @@ async fn sets_are_shown_where_they_are_bound() {
     let other = replies.app.engine.new_chat(character).await.unwrap().id;
     let third = replies.app.character("Captain").await;
     let third = replies.app.engine.new_chat(third).await.unwrap().id;
-    assert!(replies.shown_in(&replies.chat).await.is_empty());
+    assert!(replies.shown_in(replies.chat).await.is_empty());
     for (scope, shown) in [
         (QuickReplyScope::Chat, [true, false, false]),
         (QuickReplyScope::Character, [true, true, false]),
@@ -82,15 +79,15 @@ async fn sets_are_shown_where_they_are_bound() {
         replies.bind(scope, true).await;
         for (chat, shown) in [&replies.chat, &other, &third].into_iter().zip(shown) {
             assert_eq!(
-                replies.shown_in(chat).await.len(),
+                replies.shown_in(*chat).await.len(),
                 usize::from(shown),
                 "{scope:?}"
             );
         }
     }
     replies.bind(QuickReplyScope::Everywhere, false).await;
-    assert!(replies.shown_in(&third).await.is_empty());
-    let label = &replies.shown_in(&other).await[0].replies[0].label;
+    assert!(replies.shown_in(third).await.is_empty());
+    let label = &replies.shown_in(other).await[0].replies[0].label;
     assert_eq!(label, "Greet");
 }
 
@@ -101,14 +98,14 @@ async fn branch_shows_the_sets_of_its_chat() {
     let outcome = replies
         .app
         .engine
-        .run_command(replies.chat.clone(), text, Vec::new())
+        .run_command(replies.chat, text, Vec::new())
         .await
         .unwrap();
     let CommandOutcome::Opened { chat, title } = outcome else {
         panic!("{outcome:?}")
     };
     assert_eq!(title, "Another evening");
-    assert_eq!(replies.shown_in(&chat).await.len(), 1);
+    assert_eq!(replies.shown_in(chat).await.len(), 1);
 }
 
 #[tokio::test]
@@ -128,7 +125,7 @@ async fn edited_set_keeps_what_the_editor_hides() {
         ("Inn", &json!("/note Rain."), &json!("red"))
     );
     assert_eq!(
-        replies.shown_in(&replies.chat).await[0].replies[0].label,
+        replies.shown_in(replies.chat).await[0].replies[0].label,
         "Bye"
     );
 }
@@ -154,13 +151,13 @@ async fn own_set_runs_and_leaves_with_its_buttons() {
         .await
         .unwrap();
     assert_ne!(set, replies.set, "the name is taken");
-    let (chat, scope) = (replies.chat.clone(), QuickReplyScope::Chat);
+    let (chat, scope) = (replies.chat, QuickReplyScope::Chat);
     engine
-        .bind_quick_replies(set.clone(), chat.clone(), scope, true)
+        .bind_quick_replies(set.clone(), chat, scope, true)
         .await
         .unwrap();
     let run = engine
-        .run_quick_reply(chat.clone(), set.clone(), 0, String::new())
+        .run_quick_reply(chat, set.clone(), 0, String::new())
         .await
         .unwrap();
     assert!(matches!(
@@ -171,10 +168,10 @@ async fn own_set_runs_and_leaves_with_its_buttons() {
         }]
     ));
     engine.delete_quick_replies(set.clone()).await.unwrap();
-    assert_eq!(replies.shown_in(&chat).await.len(), 1);
+    assert_eq!(replies.shown_in(chat).await.len(), 1);
     assert_eq!(engine.save_quick_replies(form("Hi")).await.unwrap(), set);
     assert_eq!(
-        replies.shown_in(&chat).await.len(),
+        replies.shown_in(chat).await.len(),
         1,
         "a later set of that name is not shown by itself"
     );
@@ -237,7 +234,7 @@ async fn text_is_sent_and_commands_run() {
         selected_text(started.sent.as_ref().unwrap()),
         "I look at the lamp."
     );
-    ended(&mut events, &replies.chat).await;
+    ended(&mut events, replies.chat).await;
     let set = |setting, value: &str| CommandOutcome::Set {
         setting,
         value: value.into(),
@@ -254,12 +251,12 @@ async fn sending_a_quick_reply_keeps_the_draft() {
     let replies = Replies::of(json!([{ "label": "Hi", "message": "Hello" }])).await;
     let mut events = replies.app.engine.subscribe();
     replies.run(0, "Half a sentence").await.unwrap();
-    ended(&mut events, &replies.chat).await;
+    ended(&mut events, replies.chat).await;
     assert_eq!(
         replies
             .app
             .engine
-            .open_chat(replies.chat.clone())
+            .open_chat(replies.chat)
             .await
             .unwrap()
             .draft,
@@ -271,20 +268,20 @@ async fn sending_a_quick_reply_keeps_the_draft() {
 async fn unsupported_script_runs_no_part() {
     let replies =
         Replies::of(json!([{ "label": "Var", "message": "/note Rain. |\n/setvar key=x 1" }])).await;
-    let shown = replies.shown_in(&replies.chat).await;
+    let shown = replies.shown_in(replies.chat).await;
     let unsupported = shown[0].replies[0].unsupported.clone().unwrap();
     assert_eq!(
         (unsupported.line, unsupported.text.as_str()),
         (2, "/setvar key=x 1")
     );
-    let before = replies.app.transcript(&replies.chat).await;
+    let before = replies.app.transcript(replies.chat).await;
     let refused = replies.run(0, "").await.unwrap_err().to_string();
     assert!(refused.contains("line 2: /setvar key=x 1"), "{refused}");
-    assert_eq!(replies.app.transcript(&replies.chat).await, before);
+    assert_eq!(replies.app.transcript(replies.chat).await, before);
     let note = replies
         .app
         .engine
-        .run_command(replies.chat.clone(), "/note".into(), Vec::new())
+        .run_command(replies.chat, "/note".into(), Vec::new())
         .await
         .unwrap();
     assert!(matches!(note, CommandOutcome::Shown { value, .. } if value.is_empty()));
@@ -308,8 +305,8 @@ async fn replies_run_by_themselves_only_when_allowed() {
             .filter(|line| line.ends_with("You spoke."))
             .count()
     };
-    replies.app.send(&replies.chat, "Hello").await;
-    assert_eq!(ran(replies.app.transcript(&replies.chat).await), 0);
+    replies.app.send(replies.chat, "Hello").await;
+    assert_eq!(ran(replies.app.transcript(replies.chat).await), 0);
 
     replies
         .app
@@ -320,7 +317,7 @@ async fn replies_run_by_themselves_only_when_allowed() {
     let summary = replies
         .app
         .engine
-        .quick_reply_sets(replies.chat.clone())
+        .quick_reply_sets(replies.chat)
         .await
         .unwrap()
         .remove(0);
@@ -330,7 +327,7 @@ async fn replies_run_by_themselves_only_when_allowed() {
         "texts and replies are never automatic"
     );
     let mut events = replies.app.engine.subscribe();
-    replies.app.send(&replies.chat, "Hello again").await;
+    replies.app.send(replies.chat, "Hello again").await;
     let mut labels = Vec::new();
     while labels.len() < 2 {
         if let Event::QuickReplyRan {
@@ -345,7 +342,7 @@ async fn replies_run_by_themselves_only_when_allowed() {
         }
     }
     assert_eq!(labels, ["Mine", "Theirs"]);
-    let transcript = replies.app.transcript(&replies.chat).await;
+    let transcript = replies.app.transcript(replies.chat).await;
     let ends: Vec<&str> = transcript
         .iter()
         .rev()
@@ -359,13 +356,13 @@ async fn replies_run_by_themselves_only_when_allowed() {
     replies
         .app
         .engine
-        .run_opening_quick_replies(replies.chat.clone())
+        .run_opening_quick_replies(replies.chat)
         .await
         .unwrap();
     let note = replies
         .app
         .engine
-        .run_command(replies.chat.clone(), "/note".into(), Vec::new())
+        .run_command(replies.chat, "/note".into(), Vec::new())
         .await
         .unwrap();
     assert!(matches!(note, CommandOutcome::Shown { value, .. } if value == "Opened."));
@@ -381,7 +378,7 @@ async fn hostile_set_stays_within_limits() {
         json!({ "label": "W".repeat(1_000_000), "title": 7, "message": ["no text"] }),
     );
     let replies = Replies::of(Value::Array(many)).await;
-    let shown = replies.shown_in(&replies.chat).await;
+    let shown = replies.shown_in(replies.chat).await;
     assert!(shown[0].replies.len() <= 1_000);
     assert!(shown[0].replies.iter().all(
         |reply| reply.label.chars().count() <= 80 && !reply.label.contains(['\n', '\u{202e}'])
@@ -406,7 +403,7 @@ async fn impersonation_keeps_the_typed_text() {
         replies
             .app
             .engine
-            .open_chat(replies.chat.clone())
+            .open_chat(replies.chat)
             .await
             .unwrap()
             .draft
@@ -416,7 +413,7 @@ async fn impersonation_keeps_the_typed_text() {
         replies
             .app
             .engine
-            .save_draft(replies.chat.clone(), typed.into())
+            .save_draft(replies.chat, typed.into())
             .await
             .unwrap();
         assert!(replies.run(index, typed).await.is_err());
@@ -425,7 +422,7 @@ async fn impersonation_keeps_the_typed_text() {
         replies
             .app
             .engine
-            .save_draft(replies.chat.clone(), String::new())
+            .save_draft(replies.chat, String::new())
             .await
             .unwrap();
         assert!(replies.run(index, typed).await.is_err());
@@ -433,7 +430,7 @@ async fn impersonation_keeps_the_typed_text() {
         replies
             .app
             .engine
-            .save_draft(replies.chat.clone(), "/impersonate now".into())
+            .save_draft(replies.chat, "/impersonate now".into())
             .await
             .unwrap();
         assert!(
@@ -445,7 +442,7 @@ async fn impersonation_keeps_the_typed_text() {
     replies
         .app
         .engine
-        .save_draft(replies.chat.clone(), "/impersonate".into())
+        .save_draft(replies.chat, "/impersonate".into())
         .await
         .unwrap();
     replies.app.model.reply("Written by the model.");
@@ -453,7 +450,7 @@ async fn impersonation_keeps_the_typed_text() {
     replies
         .app
         .engine
-        .run_command(replies.chat.clone(), "/impersonate".into(), Vec::new())
+        .run_command(replies.chat, "/impersonate".into(), Vec::new())
         .await
         .unwrap();
     loop {

@@ -1,5 +1,6 @@
 //! Chats as documents for people.
 
+use domain::ChatId;
 use engine::api::{ChatFileFormat, ReadableFormat, ReadableOptions};
 use tests::headless::Headless;
 
@@ -9,7 +10,7 @@ const DOT: &str =
 
 struct Exports {
     app: Headless,
-    chat: String,
+    chat: ChatId,
 }
 
 impl Exports {
@@ -26,13 +27,13 @@ impl Exports {
             .reply("<think>It is red.</think>A *red* dot <script>alert(1)</script>.");
         let mut events = app.engine.subscribe();
         app.engine
-            .send_pictures(chat.clone(), "Look.".into(), vec![picture])
+            .send_pictures(chat, "Look.".into(), vec![picture])
             .await
             .unwrap();
-        tests::headless::ended(&mut events, &chat).await;
+        tests::headless::ended(&mut events, chat).await;
         let greeting = app
             .engine
-            .whole_chat(chat.clone())
+            .whole_chat(chat)
             .await
             .unwrap()
             .page
@@ -45,7 +46,7 @@ impl Exports {
     async fn render(&self, format: ReadableFormat, options: ReadableOptions) -> String {
         self.app
             .engine
-            .render_chat(self.chat.clone(), format, options, None)
+            .render_chat(self.chat, format, options, None)
             .await
             .unwrap()
             .text
@@ -65,7 +66,7 @@ async fn html_contains_pictures_and_no_script() {
     let file = world
         .app
         .engine
-        .export_chat(world.chat.clone(), ChatFileFormat::Html)
+        .export_chat(world.chat, ChatFileFormat::Html)
         .await
         .unwrap();
     assert!(file.file_name.ends_with(".html") && file.mime == "text/html");
@@ -118,7 +119,7 @@ async fn options_apply_to_every_format() {
         let rendered = world
             .app
             .engine
-            .render_chat(world.chat.clone(), format, EVERYTHING, Some(1))
+            .render_chat(world.chat, format, EVERYTHING, Some(1))
             .await
             .unwrap();
         assert_eq!(rendered.messages, 1);
@@ -135,7 +136,7 @@ async fn text_formats_warn_about_pictures() {
     let rendered = world
         .app
         .engine
-        .render_chat(world.chat.clone(), ReadableFormat::Text, EVERYTHING, None)
+        .render_chat(world.chat, ReadableFormat::Text, EVERYTHING, None)
         .await
         .unwrap();
     assert_eq!(
@@ -146,7 +147,7 @@ async fn text_formats_warn_about_pictures() {
         .app
         .engine
         .render_chat(
-            uuid::Uuid::nil().to_string(),
+            ChatId(uuid::Uuid::nil()),
             ReadableFormat::Html,
             EVERYTHING,
             None,

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use domain::LorebookId;
 use engine::api::{CardFormat, ChatFileFormat, ImportReport, LorebookFormat};
 use serde_json::{Value, json};
 use tests::headless::Headless;
@@ -321,7 +322,7 @@ async fn check_card(app: &Headless, file: &Path, tally: &mut Tally) {
         let what = format!("{file_name} as {format:?}");
         let exported = app
             .engine
-            .export_character(imported.id.clone(), format)
+            .export_character(imported.id.parse().unwrap(), format)
             .await
             .unwrap()
             .bytes;
@@ -403,7 +404,7 @@ async fn check_chats(
     for chat in report.imported.iter().filter(|one| one.kind == "chat") {
         let file = app
             .engine
-            .export_chat(chat.id.clone(), ChatFileFormat::Jsonl)
+            .export_chat(chat.id.parse().unwrap(), ChatFileFormat::Jsonl)
             .await
             .unwrap();
         exported.push_str(&String::from_utf8(file.bytes).unwrap());
@@ -458,15 +459,9 @@ async fn every_card_survives_import_and_export() {
 }
 
 /// Compares the lorebook in both formats.
-async fn check_book(app: &Headless, what: &str, id: &str, before: &Value, tally: &mut Tally) {
-    let export = async |id: &str, format| {
-        json_of(
-            &app.engine
-                .export_lorebook(id.to_owned(), format)
-                .await
-                .unwrap()
-                .bytes,
-        )
+async fn check_book(app: &Headless, what: &str, id: LorebookId, before: &Value, tally: &mut Tally) {
+    let export = async |id: LorebookId, format| {
+        json_of(&app.engine.export_lorebook(id, format).await.unwrap().bytes)
     };
     let (native, v3) = (
         export(id, LorebookFormat::Native).await,
@@ -482,15 +477,16 @@ async fn check_book(app: &Headless, what: &str, id: &str, before: &Value, tally:
         .import_bytes("again.json".into(), other.to_string().into_bytes())
         .await
         .unwrap();
-    let again = report
+    let again: LorebookId = report
         .imported
         .first()
         .unwrap_or_else(|| panic!("{what}: {report:?}"))
         .id
-        .clone();
+        .parse()
+        .unwrap();
     let back = match before.get("entries").is_some_and(Value::is_object) {
-        true => export(&again, LorebookFormat::Native).await,
-        false => export(&again, LorebookFormat::V3).await["data"].take(),
+        true => export(again, LorebookFormat::Native).await,
+        false => export(again, LorebookFormat::V3).await["data"].take(),
     };
     tally.compare_entries(&format!("{what}, through the other form"), before, &back);
     tally.files += 1;
@@ -512,7 +508,14 @@ async fn every_lorebook_survives_import_and_export() {
             continue;
         };
         let report = import(&app, &card).await;
-        check_book(&app, &name(&card), &report.imported[0].id, book, &mut tally).await;
+        check_book(
+            &app,
+            &name(&card),
+            report.imported[0].id.parse().unwrap(),
+            book,
+            &mut tally,
+        )
+        .await;
     }
     for file in shared("lorebooks") {
         match name(&file).as_str() {
@@ -530,7 +533,14 @@ async fn every_lorebook_survives_import_and_export() {
             other => {
                 let before: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
                 let report = import(&app, &file).await;
-                check_book(&app, other, &report.imported[0].id, &before, &mut tally).await;
+                check_book(
+                    &app,
+                    other,
+                    report.imported[0].id.parse().unwrap(),
+                    &before,
+                    &mut tally,
+                )
+                .await;
             }
         }
     }
@@ -548,13 +558,14 @@ async fn check_recorded(app: &Headless, lines: &str, tally: &mut Tally) {
                 .import_bytes("case.json".into(), book.to_string().into_bytes())
                 .await
                 .unwrap();
-            let id = report
+            let id: LorebookId = report
                 .imported
                 .first()
                 .unwrap_or_else(|| panic!("{what}: {report:?}"))
                 .id
-                .clone();
-            check_book(app, &what, &id, book, tally).await;
+                .parse()
+                .unwrap();
+            check_book(app, &what, id, book, tally).await;
             app.engine.delete_lorebook(id).await.unwrap();
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use domain::ChatId;
 use domain::sampling::{Dry, Sampling, Xtc};
 use engine::api::{
     ApiError, LayeredSetting, SamplerPreset, SettingLayer, SettingOwner, SettingValue,
@@ -50,7 +51,7 @@ async fn setting(app: &Headless, owner: SettingOwner, key: &str) -> LayeredSetti
         .unwrap()
 }
 
-async fn sampled(app: &Headless, chat: &str) -> Sampling {
+async fn sampled(app: &Headless, chat: ChatId) -> Sampling {
     app.model.reply("Hm.");
     app.send(chat, "Well?").await;
     app.model.last_request().unwrap().sampling
@@ -83,17 +84,10 @@ async fn imported_preset_applies_where_selected() {
         warnings[1].starts_with("max_length: the context size is a setting of its own"),
         "{warnings:?}"
     );
-    let before = sampled(&app, &chat.id).await;
+    let before = sampled(&app, chat.id).await;
 
-    choose(
-        &app,
-        SettingOwner::Character {
-            id: chat.character.clone(),
-        },
-        &id,
-    )
-    .await;
-    let drawn = sampled(&app, &chat.id).await;
+    choose(&app, SettingOwner::Character { id: chat.character }, &id).await;
+    let drawn = sampled(&app, chat.id).await;
     let expected = Sampling {
         temperature: 0.87,
         top_p: 0.99,
@@ -120,21 +114,14 @@ async fn imported_preset_applies_where_selected() {
         ..before.clone()
     };
     assert_eq!(drawn, expected);
-    let limit = setting(
-        &app,
-        SettingOwner::Chat {
-            id: chat.id.clone(),
-        },
-        "context_limit",
-    )
-    .await;
+    let limit = setting(&app, SettingOwner::Chat { id: chat.id }, "context_limit").await;
     assert_eq!(
         (limit.origin, limit.value),
         (SettingLayer::BuiltIn, limit.default),
         "the context size is unchanged"
     );
     assert_eq!(
-        sampled(&app, &chat.id).await.seed,
+        sampled(&app, chat.id).await.seed,
         77,
         "the seed is unchanged"
     );
@@ -147,7 +134,7 @@ async fn imported_preset_applies_where_selected() {
         .find(|one| one.id != chat.character)
         .unwrap();
     let other = app.engine.new_chat(other.id).await.unwrap().id;
-    assert_eq!(sampled(&app, &other).await.temperature, before.temperature);
+    assert_eq!(sampled(&app, other).await.temperature, before.temperature);
 }
 
 /// Only one preset applies: that of the most specific layer with one. Values set on the same layer
@@ -159,9 +146,7 @@ async fn preset_applies_on_its_layer_with_origin() {
     let save = async |preset| app.engine.save_sampler_preset(preset).await.unwrap().id;
     let calm = save(own("Calm", &[("temperature", 0.25), ("min_p", 0.5)])).await;
     let wild = save(own("Wild", &[("temperature", 1.75)])).await;
-    let owner = || SettingOwner::Chat {
-        id: chat.id.clone(),
-    };
+    let owner = || SettingOwner::Chat { id: chat.id };
     let seen = async |key| {
         let SettingAtChat {
             value,
@@ -209,7 +194,7 @@ async fn preset_applies_on_its_layer_with_origin() {
             .as_ref()
             .is_some_and(|why| why.contains("sampler preset"))
     }));
-    assert_eq!(sampled(&app, &chat.id).await.temperature, 0.8);
+    assert_eq!(sampled(&app, chat.id).await.temperature, 0.8);
 }
 
 struct SettingAtChat {
@@ -285,17 +270,17 @@ async fn request_contains_only_active_samplers() {
     let model = endpoint.join(&app.engine, "tiny").await;
     let chat = app.first_chat().await.id;
     app.engine
-        .set_chat_model(chat.clone(), Some(model.clone()))
+        .set_chat_model(chat, Some(model.clone()))
         .await
         .unwrap();
     let (id, _) = import(&app, "Big O", &big_o()).await;
     choose(&app, SettingOwner::Model { model }, &id).await;
     let mut events = app.engine.subscribe();
     app.engine
-        .send_message(chat.clone(), "Who lit the lamp?".into())
+        .send_message(chat, "Who lit the lamp?".into())
         .await
         .unwrap();
-    ended(&mut events, &chat).await;
+    ended(&mut events, chat).await;
     let body = endpoint.body_with("Who lit the lamp?").unwrap();
     let mut body: BTreeMap<String, Value> = serde_json::from_slice(&body).unwrap();
     for field in [
@@ -337,8 +322,8 @@ async fn built_in_presets_apply_but_do_not_change() {
     let ids: Vec<&str> = all.iter().map(|preset| preset.id.as_str()).collect();
     assert_eq!(ids[..4], ["neutral", "balanced", "creative", "precise"]);
     assert!(all.iter().all(|preset| preset.built_in) && ids.contains(&"qwen3"));
-    choose(&app, SettingOwner::Chat { id: chat.clone() }, "qwen3").await;
-    let sampling = sampled(&app, &chat).await;
+    choose(&app, SettingOwner::Chat { id: chat }, "qwen3").await;
+    let sampling = sampled(&app, chat).await;
     assert_eq!(
         (
             sampling.temperature,
@@ -396,7 +381,7 @@ async fn texts_and_lists_of_a_preset_reach_the_model() {
     choose(&app, SettingOwner::Global, &id).await;
     let Sampling {
         order, rules, dry, ..
-    } = sampled(&app, &chat).await;
+    } = sampled(&app, chat).await;
     assert_eq!(
         order.stages()[3],
         SamplerStage::Temperature,
@@ -422,8 +407,8 @@ async fn texts_and_lists_of_a_preset_reach_the_model() {
     assert!(rules.ban_end_token && dry.breakers == ["~"]);
     // A continued reply is not a whole one.
     let mut events = app.engine.subscribe();
-    app.engine.continue_reply(chat.clone()).await.unwrap();
-    ended(&mut events, &chat).await;
+    app.engine.continue_reply(chat).await.unwrap();
+    ended(&mut events, chat).await;
     let rules = app.model.last_request().unwrap().sampling.rules;
     assert_eq!(
         (rules.grammar, rules.min_tokens, rules.banned_strings.len()),
@@ -439,11 +424,8 @@ async fn settings_name_what_an_endpoint_lacks() {
     let endpoint = Recorder::start().await;
     let model = endpoint.join(&app.engine, "tiny").await;
     let chat = app.first_chat().await.id;
-    app.engine
-        .set_chat_model(chat.clone(), Some(model))
-        .await
-        .unwrap();
-    let owner = || SettingOwner::Chat { id: chat.clone() };
+    app.engine.set_chat_model(chat, Some(model)).await.unwrap();
+    let owner = || SettingOwner::Chat { id: chat };
     assert_eq!(
         setting(&app, owner(), "banned_strings").await.inactive,
         Some(SettingInactive::LocalOnly)

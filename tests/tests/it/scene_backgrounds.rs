@@ -4,14 +4,15 @@ use std::io::Cursor;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use domain::{CharacterId, ChatId};
 use engine::api::{ApiError, Background, CardField, SettingOwner, SettingValue};
 use image::{ImageFormat, RgbImage};
 use tests::headless::Headless;
 
 struct Stage {
     app: Headless,
-    character: String,
-    chat: String,
+    character: CharacterId,
+    chat: ChatId,
 }
 
 impl Stage {
@@ -46,25 +47,20 @@ impl Stage {
 
     /// Name of the shown background, and the word of the scene that selects it.
     async fn shown(&self) -> Option<(String, Option<String>)> {
-        let shown = self
-            .app
-            .engine
-            .chat_background(self.chat.clone())
-            .await
-            .unwrap()?;
+        let shown = self.app.engine.chat_background(self.chat).await.unwrap()?;
         Some((shown.background.name, shown.scene_word))
     }
 
     async fn run(&self, command: &str) {
         self.app
             .engine
-            .run_command(self.chat.clone(), command.into(), Vec::new())
+            .run_command(self.chat, command.into(), Vec::new())
             .await
             .unwrap();
     }
 
     async fn set_scenario(&self, text: &str) {
-        let (chat, text) = (self.chat.clone(), Some(text.to_owned()));
+        let (chat, text) = (self.chat, Some(text.to_owned()));
         self.app
             .engine
             .set_chat_text(chat, CardField::Scenario, text)
@@ -73,14 +69,8 @@ impl Stage {
     }
 
     async fn set_chat(&self, key: &str, value: Option<&str>) {
-        self.set(
-            SettingOwner::Chat {
-                id: self.chat.clone(),
-            },
-            key,
-            value,
-        )
-        .await;
+        self.set(SettingOwner::Chat { id: self.chat }, key, value)
+            .await;
     }
 
     async fn set(&self, owner: SettingOwner, key: &str, value: Option<&str>) {
@@ -149,7 +139,7 @@ async fn own_background_takes_precedence_over_scene() {
     let tavern = stage.add("tavern.png", 0, "tavern").await;
     let sea = stage.add("sea.png", 200, "").await;
     let character = SettingOwner::Character {
-        id: stage.character.clone(),
+        id: stage.character,
     };
     stage.set(character, "background", Some(&sea.picture)).await;
     assert_eq!(

@@ -1,6 +1,7 @@
 //! Regex scripts in SillyTavern's format over whole turns: stored, displayed and sent text, and
 //! notices.
 
+use domain::{CharacterId, ChatId};
 use engine::api::{PromptReport, RegexScriptRow, ScriptTrial, SettingOwner, SettingValue, WhatIf};
 use provider::{ProviderError, ProviderErrorKind};
 use serde_json::{Value, json};
@@ -39,8 +40,8 @@ fn script(name: &str, find: &str, replace: &str, more: Value) -> RegexScriptRow 
 
 struct House {
     app: Headless,
-    character: String,
-    chat: String,
+    character: CharacterId,
+    chat: ChatId,
 }
 
 impl House {
@@ -58,8 +59,8 @@ impl House {
             .import_bytes("ada.json".into(), card.to_string().into_bytes())
             .await
             .unwrap();
-        let character = report.imported[0].id.clone();
-        let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
+        let character = report.imported[0].id.parse().unwrap();
+        let chat = app.engine.new_chat(character).await.unwrap().id;
         Self {
             app,
             character,
@@ -70,7 +71,7 @@ impl House {
     /// Sends `text` with the reply `reply` and returns all that the provider received.
     async fn say(&self, text: &str, reply: &str) -> String {
         self.app.model.reply(reply);
-        self.app.send(&self.chat, text).await;
+        self.app.send(self.chat, text).await;
         let prompt = self.app.model.last_request().unwrap().prompt;
         prompt
             .messages
@@ -81,13 +82,13 @@ impl House {
     }
 
     async fn stored(&self) -> Vec<String> {
-        self.app.transcript(&self.chat).await
+        self.app.transcript(self.chat).await
     }
 
     /// Edits the last message to `text` and returns the stored text.
     async fn edit_last(&self, text: &str) -> String {
-        let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
-        let last = chat.page.messages.last().unwrap().id.clone();
+        let chat = self.app.engine.whole_chat(self.chat).await.unwrap();
+        let last = chat.page.messages.last().unwrap().id;
         selected_text(
             &self
                 .app
@@ -100,19 +101,17 @@ impl House {
     }
 
     async fn report(&self) -> PromptReport {
-        let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
+        let chat = self.app.engine.whole_chat(self.chat).await.unwrap();
         let reply = chat.page.messages.last().unwrap();
         self.app
             .engine
-            .manifest(reply.swipes[reply.selected as usize].id.clone())
+            .manifest(reply.swipes[reply.selected as usize].id)
             .await
             .unwrap()
     }
 
     async fn classic(&self) {
-        let owner = SettingOwner::Chat {
-            id: self.chat.clone(),
-        };
+        let owner = SettingOwner::Chat { id: self.chat };
         let classic = Some(SettingValue::Text("classic".into()));
         self.app
             .engine
@@ -159,7 +158,7 @@ async fn a_cards_scripts_run_only_after_consent() {
     )
     .await;
     let engine = &house.app.engine;
-    let listed = engine.card_scripts(house.character.clone()).await.unwrap();
+    let listed = engine.card_scripts(house.character).await.unwrap();
     assert_eq!(
         (
             listed.allowed,
@@ -170,7 +169,7 @@ async fn a_cards_scripts_run_only_after_consent() {
     );
     assert!(house.say("No fog.", "Fine fog.").await.contains("No fog."));
     engine
-        .allow_card_scripts(house.character.clone(), true)
+        .allow_card_scripts(house.character, true)
         .await
         .unwrap();
     let sent = house.say("Thick fog.", "More fog.").await;
@@ -180,7 +179,7 @@ async fn a_cards_scripts_run_only_after_consent() {
     );
     assert!(house.stored().await.last().unwrap().ends_with("More mist."));
     engine
-        .allow_card_scripts(house.character.clone(), false)
+        .allow_card_scripts(house.character, false)
         .await
         .unwrap();
     assert!(house.say("Thin fog.", "Hm.").await.contains("Thin fog."));
@@ -199,20 +198,15 @@ async fn edits_run_only_scripts_for_edits() {
         edited, "<think>\nteh fog\n</think>\nthe fog again",
         "thoughts have separate scripts"
     );
-    let chat = house
-        .app
-        .engine
-        .whole_chat(house.chat.clone())
-        .await
-        .unwrap();
-    let mine = chat.page.messages[1].id.clone();
+    let chat = house.app.engine.whole_chat(house.chat).await.unwrap();
+    let mine = chat.page.messages[1].id;
     assert_eq!(selected_text(&chat.page.messages[1]), "the mist");
     assert_eq!(
         selected_text(
             &house
                 .app
                 .engine
-                .edit_message(mine.clone(), "teh fog".into())
+                .edit_message(mine, "teh fog".into())
                 .await
                 .unwrap()
         ),
@@ -246,13 +240,8 @@ async fn continuing_a_reply_keeps_its_existing_text() {
     );
     house.app.model.reply(" and olive oil.");
     let mut events = house.app.engine.subscribe();
-    house
-        .app
-        .engine
-        .continue_reply(house.chat.clone())
-        .await
-        .unwrap();
-    ended(&mut events, &house.chat).await;
+    house.app.engine.continue_reply(house.chat).await.unwrap();
+    ended(&mut events, house.chat).await;
     assert!(
         house
             .stored()
@@ -339,7 +328,7 @@ async fn depth_script_applies_at_the_next_epoch() {
         let preview = house
             .app
             .engine
-            .preview_prompt(house.chat.clone(), String::new(), again)
+            .preview_prompt(house.chat, String::new(), again)
             .await;
         assert_eq!(
             preview.unwrap().text,
@@ -422,13 +411,13 @@ async fn the_order_of_scripts_can_be_changed() {
 #[tokio::test]
 async fn script_can_be_tested_before_saving() {
     let house = House::open(&[]).await;
-    let trial = async |find: &str, sample: &str, chat: Option<&String>| {
+    let trial = async |find: &str, sample: &str, chat: Option<ChatId>| {
         let more = json!({ "placement": [5], "promptOnly": true, "minDepth": 9, "substituteRegex": 2, "disabled": true });
         let json = script("new", find, "<{{char}}>", more).json;
         house
             .app
             .engine
-            .try_regex_script(json, sample.into(), chat.cloned())
+            .try_regex_script(json, sample.into(), chat)
             .await
             .unwrap()
     };
@@ -438,7 +427,7 @@ async fn script_can_be_tested_before_saving() {
         problem: None,
         overrun: false,
     };
-    let chat = Some(&house.chat);
+    let chat = Some(house.chat);
     assert_eq!(
         trial("/fog/g", "fog on fog", chat).await,
         tried("<Ada> on <Ada>", 2)
@@ -484,9 +473,9 @@ impl House {
     async fn xp(&self) -> String {
         let stored = self.say("XP {{getvar::xp}}.", "Ok.").await;
         let last = stored.lines().last().unwrap_or_default().to_owned();
-        let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
+        let chat = self.app.engine.whole_chat(self.chat).await.unwrap();
         // The question and its reply leave no trace.
-        let question = chat.page.messages[chat.page.messages.len() - 2].id.clone();
+        let question = chat.page.messages[chat.page.messages.len() - 2].id;
         self.app.engine.delete_from(question).await.unwrap();
         last
     }
@@ -494,7 +483,7 @@ impl House {
     async fn last(&self) -> engine::api::Message {
         self.app
             .engine
-            .whole_chat(self.chat.clone())
+            .whole_chat(self.chat)
             .await
             .unwrap()
             .page
@@ -506,8 +495,8 @@ impl House {
     async fn again(&self, reply: &str) {
         self.app.model.reply(reply);
         let mut events = self.app.engine.subscribe();
-        self.app.engine.regenerate(self.chat.clone()).await.unwrap();
-        ended(&mut events, &self.chat).await;
+        self.app.engine.regenerate(self.chat).await.unwrap();
+        ended(&mut events, self.chat).await;
     }
 }
 
@@ -525,36 +514,16 @@ async fn variables_count_once_per_version() {
     house.again("Best.").await;
     assert_eq!(house.xp().await, "XP 900.");
     let message = house.last().await.id;
-    house
-        .app
-        .engine
-        .select_swipe(message.clone(), 0)
-        .await
-        .unwrap();
+    house.app.engine.select_swipe(message, 0).await.unwrap();
     assert_eq!(house.xp().await, "XP 920.");
     house.app.model.reply(" More. [xp:5]");
     let mut events = house.app.engine.subscribe();
-    house
-        .app
-        .engine
-        .continue_reply(house.chat.clone())
-        .await
-        .unwrap();
-    ended(&mut events, &house.chat).await;
+    house.app.engine.continue_reply(house.chat).await.unwrap();
+    ended(&mut events, house.chat).await;
     assert_eq!(house.xp().await, "XP 925.", "the continued part counts too");
-    house
-        .app
-        .engine
-        .delete_swipe(message.clone(), 0)
-        .await
-        .unwrap();
+    house.app.engine.delete_swipe(message, 0).await.unwrap();
     assert_eq!(house.xp().await, "XP 950.", "the next version is shown");
-    house
-        .app
-        .engine
-        .delete_message(message.clone())
-        .await
-        .unwrap();
+    house.app.engine.delete_message(message).await.unwrap();
     assert_eq!(house.xp().await, "XP 900.");
     house.app.engine.restore_message(message).await.unwrap();
     assert_eq!(house.xp().await, "XP 950.");
@@ -576,14 +545,14 @@ async fn edits_count_only_what_is_new() {
     house
         .app
         .engine
-        .edit_message(message.clone(), "Very good. [xp:20]".into())
+        .edit_message(message, "Very good. [xp:20]".into())
         .await
         .unwrap();
     assert_eq!(house.xp().await, "XP 20.", "the same mark counts once");
     house
         .app
         .engine
-        .edit_message(message.clone(), "Very good. [xp:30]".into())
+        .edit_message(message, "Very good. [xp:30]".into())
         .await
         .unwrap();
     assert_eq!(house.xp().await, "XP 30.");
@@ -604,12 +573,7 @@ async fn failed_regeneration_keeps_variables() {
     );
     house.app.model.fail(refused);
     let mut events = house.app.engine.subscribe();
-    house
-        .app
-        .engine
-        .regenerate(house.chat.clone())
-        .await
-        .unwrap();
-    ended(&mut events, &house.chat).await;
+    house.app.engine.regenerate(house.chat).await.unwrap();
+    ended(&mut events, house.chat).await;
     assert_eq!(house.xp().await, "XP 920.");
 }

@@ -1,14 +1,15 @@
 //! Search over messages and everything else through the engine.
 
+use domain::ChatId;
 use engine::api::{
     CardField, ItemPlace, SearchGroupKind, SearchHit, SearchPage, SearchResults, SettingOwner,
     SettingValue,
 };
 use tests::headless::{Headless, fact};
 
-async fn search(app: &Headless, text: &str, chat: Option<&str>) -> SearchPage {
+async fn search(app: &Headless, text: &str, chat: Option<ChatId>) -> SearchPage {
     app.engine
-        .search_messages(text.to_owned(), chat.map(str::to_owned), 0)
+        .search_messages(text.to_owned(), chat, 0)
         .await
         .unwrap()
 }
@@ -35,8 +36,8 @@ async fn finds_what_was_said_and_shows_where() {
     app.model
         .reply("The 桜の木 blooms, Éloïse says.")
         .reply("Another lantern.");
-    app.send(&chat, "Where is the red lantern?").await;
-    app.send(&chat, "And the lanterns?").await;
+    app.send(chat, "Where is the red lantern?").await;
+    app.send(chat, "And the lanterns?").await;
 
     let found = search(&app, "lantern", None).await;
     assert_eq!(
@@ -73,7 +74,7 @@ async fn finds_what_was_said_and_shows_where() {
     ] {
         assert_eq!(search(&app, text, None).await.hits.len(), count, "{text}");
     }
-    assert_eq!(search(&app, "lantern", Some(&chat)).await.hits.len(), 3);
+    assert_eq!(search(&app, "lantern", Some(chat)).await.hits.len(), 3);
 }
 
 #[tokio::test]
@@ -81,21 +82,18 @@ async fn deleted_and_edited_words_are_not_found() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("It is.").reply("No zanzibar.");
-    app.send(&chat, "Is the quixotic door open?").await;
+    app.send(chat, "Is the quixotic door open?").await;
     let hit = search(&app, "quixotic", None).await.hits.remove(0);
     app.engine
-        .edit_message(hit.message.clone(), "Is the green door open?".into())
+        .edit_message(hit.message, "Is the green door open?".into())
         .await
         .unwrap();
     assert_eq!(search(&app, "quixotic", None).await.hits.len(), 0);
-    app.engine
-        .delete_message(hit.message.clone())
-        .await
-        .unwrap();
+    app.engine.delete_message(hit.message).await.unwrap();
     assert_eq!(search(&app, "green door", None).await.hits.len(), 0);
     app.engine.restore_message(hit.message).await.unwrap();
     assert_eq!(search(&app, "green door", None).await.hits.len(), 1);
-    app.engine.delete_chat(chat.clone()).await.unwrap();
+    app.engine.delete_chat(chat).await.unwrap();
     assert_eq!(search(&app, "green door", None).await.hits.len(), 0);
     app.engine.restore_chat(chat).await.unwrap();
     assert_eq!(search(&app, "green door", None).await.hits.len(), 1);
@@ -117,14 +115,10 @@ fn groups(results: &SearchResults) -> Vec<(SearchGroupKind, usize)> {
         .collect()
 }
 
-async fn set_note(app: &Headless, chat: &str, text: Option<&str>) {
+async fn set_note(app: &Headless, chat: ChatId, text: Option<&str>) {
     let value = text.map(|text| SettingValue::Text(text.into()));
     app.engine
-        .set_setting(
-            SettingOwner::Chat { id: chat.into() },
-            "author_note".into(),
-            value,
-        )
+        .set_setting(SettingOwner::Chat { id: chat }, "author_note".into(), value)
         .await
         .unwrap();
 }
@@ -134,21 +128,21 @@ async fn one_search_finds_every_kind_of_text() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     app.model.reply("No.");
-    app.send(&chat.id, "Where is the obsidian key?").await;
+    app.send(chat.id, "Where is the obsidian key?").await;
     let hit = search(&app, "obsidian", None).await.hits.remove(0);
     app.engine
-        .edit_message(hit.message.clone(), "Where is the key?".into())
+        .edit_message(hit.message, "Where is the key?".into())
         .await
         .unwrap();
     let memory = app
         .engine
-        .save_memory(fact(&chat.character, "Owns an obsidian mirror.", 5))
+        .save_memory(fact(chat.character, "Owns an obsidian mirror.", 5))
         .await
         .unwrap();
-    set_note(&app, &chat.id, Some("Mention the obsidian.")).await;
+    set_note(&app, chat.id, Some("Mention the obsidian.")).await;
     let scenario = Some("An obsidian hall.".to_owned());
     app.engine
-        .set_chat_text(chat.id.clone(), CardField::Scenario, scenario)
+        .set_chat_text(chat.id, CardField::Scenario, scenario)
         .await
         .unwrap();
     let world = r#"{"name":"World","entries":{"7":{"uid":7,"key":["pit"],"content":"Obsidian is cut here."}}}"#;
@@ -157,7 +151,7 @@ async fn one_search_finds_every_kind_of_text() {
         .import_bytes("world.json".into(), world.into())
         .await
         .unwrap();
-    let book = report.imported[0].id.clone();
+    let book = report.imported[0].id.parse().unwrap();
     let character = app.character("Obsidian").await;
 
     let found = everything(&app, "obsidian", true).await;
@@ -178,16 +172,11 @@ async fn one_search_finds_every_kind_of_text() {
     assert_eq!(
         place(0, 0),
         ItemPlace::ChatText {
-            chat: chat.id.clone(),
+            chat: chat.id,
             field: CardField::Scenario
         }
     );
-    assert_eq!(
-        place(0, 1),
-        ItemPlace::ChatNote {
-            chat: chat.id.clone()
-        }
-    );
+    assert_eq!(place(0, 1), ItemPlace::ChatNote { chat: chat.id });
     let ItemPlace::Memory {
         memory: id,
         chat: shown_in,
@@ -196,7 +185,7 @@ async fn one_search_finds_every_kind_of_text() {
     else {
         panic!("{found:?}")
     };
-    assert_eq!((&id, shown_in), (&memory.id, Some(chat.id.clone())));
+    assert_eq!((id, shown_in), (memory.id, Some(chat.id)));
     assert_eq!(
         place(2, 0),
         ItemPlace::Entry {
@@ -207,7 +196,7 @@ async fn one_search_finds_every_kind_of_text() {
     assert_eq!(
         place(3, 0),
         ItemPlace::Character {
-            character: character.clone(),
+            character,
             field: String::new()
         }
     );
@@ -217,9 +206,9 @@ async fn one_search_finds_every_kind_of_text() {
         []
     );
 
-    app.engine.delete_memory(memory.id.clone()).await.unwrap();
+    app.engine.delete_memory(memory.id).await.unwrap();
     app.engine.delete_character(character).await.unwrap();
-    set_note(&app, &chat.id, None).await;
+    set_note(&app, chat.id, None).await;
     assert_eq!(
         groups(&everything(&app, "obsidian", false).await),
         [(Notes, 1), (Entries, 1)]
@@ -243,26 +232,15 @@ async fn hits_in_a_chat_are_in_order_with_their_words() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("Two lamps.").reply("Dark.");
-    app.send(&chat, "A lamp?").await;
-    app.send(&chat, "The other LAMP").await;
-    let found = app
-        .engine
-        .find_in_chat(chat.clone(), "lamp".into())
-        .await
-        .unwrap();
-    let open = app
-        .engine
-        .open_chat(chat.clone())
-        .await
-        .unwrap()
-        .page
-        .messages;
+    app.send(chat, "A lamp?").await;
+    app.send(chat, "The other LAMP").await;
+    let found = app.engine.find_in_chat(chat, "lamp".into()).await.unwrap();
+    let open = app.engine.open_chat(chat).await.unwrap().page.messages;
     let texts = |text: &str| {
         open.iter()
             .find(|one| tests::headless::selected_text(one) == text)
             .unwrap()
             .id
-            .clone()
     };
     assert_eq!(
         found.messages,
@@ -278,7 +256,7 @@ async fn hits_in_a_chat_are_in_order_with_their_words() {
     );
     let phrase = app
         .engine
-        .find_in_chat(chat.clone(), "\"other lamp\"".into())
+        .find_in_chat(chat, "\"other lamp\"".into())
         .await
         .unwrap();
     assert_eq!(

@@ -1,5 +1,6 @@
 //! Layered settings through the engine: precedence, validation, and their effect on a turn.
 
+use domain::ChatId;
 use engine::api::{
     ApiError, Changed, ChatFormat, EndpointDraft, Event, LayeredSetting, LayeredSettings, ModelRef,
     PromptBlock, SettingKind, SettingLayer, SettingOwner, SettingValue, SettingsChange, Theme,
@@ -10,10 +11,10 @@ use rand::{Rng as _, SeedableRng as _};
 use serde_json::json;
 use tests::headless::{Headless, ended, selected_text};
 
-fn chat_owner(chat: &str) -> SettingOwner {
-    SettingOwner::Chat {
-        id: chat.to_owned(),
-    }
+const NOBODY: &str = "00000000-0000-7000-8000-000000000000";
+
+fn chat_owner(chat: ChatId) -> SettingOwner {
+    SettingOwner::Chat { id: chat }
 }
 
 fn one<'a>(all: &'a LayeredSettings, key: &str) -> &'a LayeredSetting {
@@ -45,8 +46,9 @@ async fn endpoint(app: &Headless, name: &str, context: u32) -> ModelRef {
         key: None,
         ..EndpointDraft::default()
     };
+    let endpoint = app.engine.save_endpoint(draft).await.unwrap();
     ModelRef::Remote {
-        id: app.engine.save_endpoint(draft).await.unwrap().id,
+        id: endpoint.id.to_string(),
     }
 }
 
@@ -57,24 +59,22 @@ async fn most_specific_layer_wins_and_is_shown() {
     let chat = app.first_chat().await;
     let model = endpoint(&app, "big", 100_000).await;
     app.engine
-        .set_chat_model(chat.id.clone(), Some(model.clone()))
+        .set_chat_model(chat.id, Some(model.clone()))
         .await
         .unwrap();
     let owners = [
         (SettingOwner::Global, SettingLayer::Global),
         (SettingOwner::Model { model }, SettingLayer::Model),
         (
-            SettingOwner::Character {
-                id: chat.character.clone(),
-            },
+            SettingOwner::Character { id: chat.character },
             SettingLayer::Character,
         ),
-        (chat_owner(&chat.id), SettingLayer::Chat),
+        (chat_owner(chat.id), SettingLayer::Chat),
     ];
     let seen = async || {
         let all = app
             .engine
-            .layered_settings(chat_owner(&chat.id))
+            .layered_settings(chat_owner(chat.id))
             .await
             .unwrap();
         let setting = one(&all, "history_cap").clone();
@@ -120,7 +120,7 @@ async fn environment_overrides_every_layer() {
     let chat = app.first_chat().await.id;
     let all = set(
         &app,
-        &chat_owner(&chat),
+        &chat_owner(chat),
         "context_limit",
         SettingValue::Whole(9_000),
     )
@@ -205,7 +205,7 @@ async fn contradictory_values_are_refused_with_their_sum() {
     let chat = app.first_chat().await.id;
     set(
         &app,
-        &chat_owner(&chat),
+        &chat_owner(chat),
         "history_cap",
         SettingValue::Whole(6_000),
     )
@@ -225,11 +225,7 @@ async fn contradictory_values_are_refused_with_their_sum() {
         SettingValue::Whole(4_096),
     )
     .await;
-    let all = app
-        .engine
-        .layered_settings(chat_owner(&chat))
-        .await
-        .unwrap();
+    let all = app.engine.layered_settings(chat_owner(chat)).await.unwrap();
     assert_eq!(
         all.contradictions,
         [
@@ -238,7 +234,7 @@ async fn contradictory_values_are_refused_with_their_sum() {
     );
     app.model.reply("Still here.");
     assert_eq!(
-        selected_text(&app.send(&chat, "Hello?").await.0.unwrap()),
+        selected_text(&app.send(chat, "Hello?").await.0.unwrap()),
         "Still here."
     );
 }
@@ -263,21 +259,24 @@ async fn values_and_owners_are_validated() {
         ("template", text("two\nlines")),
         ("reminder", text(&"x".repeat(4_001))),
     ] {
-        let refused = try_set(chat_owner(&chat), key, value).await;
+        let refused = try_set(chat_owner(chat), key, value).await;
         assert!(
             matches!(refused, Err(ApiError::BadInput { .. })),
             "{key}: {refused:?}"
         );
     }
-    let nobody = uuid_of_nobody();
     for owner in [
-        chat_owner(&nobody),
-        SettingOwner::Character { id: nobody.clone() },
-        SettingOwner::Model {
-            model: ModelRef::Local { id: nobody.clone() },
+        chat_owner(NOBODY.parse().unwrap()),
+        SettingOwner::Character {
+            id: NOBODY.parse().unwrap(),
         },
         SettingOwner::Model {
-            model: ModelRef::Remote { id: nobody },
+            model: ModelRef::Local {
+                id: NOBODY.parse().unwrap(),
+            },
+        },
+        SettingOwner::Model {
+            model: ModelRef::Remote { id: NOBODY.into() },
         },
     ] {
         let refused = try_set(owner, "temperature", SettingValue::Number(1.0)).await;
@@ -288,10 +287,6 @@ async fn values_and_owners_are_validated() {
     }
 }
 
-fn uuid_of_nobody() -> String {
-    "00000000-0000-7000-8000-000000000000".to_owned()
-}
-
 #[tokio::test]
 async fn change_sends_an_event_and_survives_restart() {
     let app = Headless::new().await;
@@ -299,7 +294,7 @@ async fn change_sends_an_event_and_survives_restart() {
     let mut events = app.engine.subscribe();
     set(
         &app,
-        &chat_owner(&chat),
+        &chat_owner(chat),
         "temperature",
         SettingValue::Number(0.3),
     )
@@ -308,13 +303,13 @@ async fn change_sends_an_event_and_survives_restart() {
         events.next().await,
         Some(Event::Changed {
             what: Changed::Settings,
-            id: Some(chat.clone())
+            id: Some(chat.to_string())
         })
     );
 
     let app = app.restart().await;
     app.model.reply("Cool.");
-    app.send(&chat, "How warm is it?").await;
+    app.send(chat, "How warm is it?").await;
     assert_eq!(app.model.last_request().unwrap().sampling.temperature, 0.3);
 }
 
@@ -326,7 +321,7 @@ async fn invalid_stored_value_does_not_affect_others() {
         ("temperature", SettingValue::Number(0.3)),
         ("top_k", SettingValue::Whole(7)),
     ] {
-        set(&app, &chat_owner(&chat), key, value).await;
+        set(&app, &chat_owner(chat), key, value).await;
     }
     app.engine
         .update_settings(SettingsChange {
@@ -350,11 +345,7 @@ async fn invalid_stored_value_does_not_affect_others() {
                 .unwrap();
         })
         .await;
-    let all = app
-        .engine
-        .layered_settings(chat_owner(&chat))
-        .await
-        .unwrap();
+    let all = app.engine.layered_settings(chat_owner(chat)).await.unwrap();
     let temperature = one(&all, "temperature");
     assert_eq!(
         (&temperature.value, temperature.origin),
@@ -402,14 +393,14 @@ async fn a_change_of_one_field_leaves_the_others() {
 async fn template_suggests_the_reply_length() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let owner = chat_owner(&chat);
+    let owner = chat_owner(chat);
     let longest = |all: &LayeredSettings| {
         let setting = one(all, "max_tokens");
         (setting.value.clone(), setting.origin)
     };
     let sent = async || {
         app.model.reply("Hm.");
-        app.send(&chat, "Hi.").await;
+        app.send(chat, "Hi.").await;
         app.model.last_request().unwrap().sampling.max_tokens
     };
     assert_eq!(
@@ -461,7 +452,7 @@ async fn template_suggests_the_reply_length() {
 async fn things_that_are_gone_fall_back_with_a_notice() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let owner = chat_owner(&chat);
+    let owner = chat_owner(chat);
     let named = |name: &str| SettingValue::Text(name.into());
     let mode = engine::api::Mode {
         name: "pirate".into(),
@@ -497,11 +488,11 @@ async fn things_that_are_gone_fall_back_with_a_notice() {
         .unwrap();
 
     app.model.reply("Hm.");
-    let (reply, reason) = app.send(&chat, "Hi.").await;
+    let (reply, reason) = app.send(chat, "Hi.").await;
     assert_eq!(reason, engine::api::EndReason::Stop);
     let notices = app
         .engine
-        .manifest(reply.unwrap().swipes[0].id.clone())
+        .manifest(reply.unwrap().swipes[0].id)
         .await
         .unwrap()
         .notices
@@ -590,13 +581,10 @@ async fn two_models_have_two_profiles() {
         .await;
     }
     for (model, limit) in [(small, 4_096), (large, 32_768)] {
-        app.engine
-            .set_chat_model(chat.clone(), Some(model))
-            .await
-            .unwrap();
+        app.engine.set_chat_model(chat, Some(model)).await.unwrap();
         assert_eq!(
             app.engine
-                .preview_prompt(chat.clone(), "Hi.".into(), WhatIf::default())
+                .preview_prompt(chat, "Hi.".into(), WhatIf::default())
                 .await
                 .unwrap()
                 .tokens
@@ -626,14 +614,14 @@ async fn history_stays_below_its_cap_in_whole_messages() {
         50
     };
     for _ in 0..chats {
-        let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
+        let chat = app.engine.new_chat(character).await.unwrap().id;
         for _ in 0..random.random_range(1..6) {
             let mut words = |most| "lamp oil ".repeat(random.random_range(1..most));
             let (question, reply) = (words(300), words(500));
             app.model.reply(&reply);
-            app.send(&chat, &question).await;
+            app.send(chat, &question).await;
         }
-        let said = app.engine.whole_chat(chat.clone()).await.unwrap();
+        let said = app.engine.whole_chat(chat).await.unwrap();
         let said: Vec<_> = said.page.messages.iter().map(selected_text).collect();
         let report = app
             .engine
@@ -666,9 +654,7 @@ async fn history_stays_below_its_cap_in_whole_messages() {
 async fn chat_can_start_without_a_greeting() {
     let app = Headless::new().await;
     let character = app.first_chat().await.character;
-    let owner = SettingOwner::Character {
-        id: character.clone(),
-    };
+    let owner = SettingOwner::Character { id: character };
     set(
         &app,
         &owner,
@@ -678,7 +664,7 @@ async fn chat_can_start_without_a_greeting() {
     .await;
     assert!(
         app.engine
-            .new_chat(character.clone())
+            .new_chat(character)
             .await
             .unwrap()
             .page
@@ -709,7 +695,7 @@ async fn reply_can_be_shown_without_streaming() {
     let chat = app.first_chat().await.id;
     set(
         &app,
-        &chat_owner(&chat),
+        &chat_owner(chat),
         "show_streaming",
         SettingValue::Switch(false),
     )
@@ -717,11 +703,11 @@ async fn reply_can_be_shown_without_streaming() {
     app.model.reply("One two three.");
     let (mut events, mut listener) = (app.engine.subscribe(), app.engine.subscribe());
     app.engine
-        .send_message(chat.clone(), "Count.".into())
+        .send_message(chat, "Count.".into())
         .await
         .unwrap();
     assert_eq!(
-        selected_text(&ended(&mut events, &chat).await.0.unwrap()),
+        selected_text(&ended(&mut events, chat).await.0.unwrap()),
         "One two three."
     );
     loop {
@@ -740,9 +726,9 @@ async fn opened_chat_loads_the_configured_number() {
     let chat = app.first_chat().await.id;
     for _ in 0..4 {
         app.model.reply(&"lamp oil ".repeat(200));
-        app.send(&chat, "More.").await;
+        app.send(chat, "More.").await;
     }
-    assert!(!app.engine.open_chat(chat.clone()).await.unwrap().page.more);
+    assert!(!app.engine.open_chat(chat).await.unwrap().page.more);
     set(
         &app,
         &SettingOwner::Global,
@@ -794,12 +780,12 @@ async fn message_ceiling_limits_sent_messages() {
     let chat = app.first_chat().await.id;
     for turn in 0..6 {
         app.model.reply(&format!("Answer {turn}."));
-        app.send(&chat, &format!("Question {turn}?")).await;
+        app.send(chat, &format!("Question {turn}?")).await;
     }
     let sent = async || {
         let report = app
             .engine
-            .preview_prompt(chat.clone(), "And now?".into(), WhatIf::default())
+            .preview_prompt(chat, "And now?".into(), WhatIf::default())
             .await
             .unwrap();
         report
@@ -811,7 +797,7 @@ async fn message_ceiling_limits_sent_messages() {
     assert_eq!(sent().await, 14);
     set(
         &app,
-        &chat_owner(&chat),
+        &chat_owner(chat),
         "message_ceiling",
         SettingValue::Whole(4),
     )
@@ -819,7 +805,7 @@ async fn message_ceiling_limits_sent_messages() {
     assert!((1..=4).contains(&sent().await), "{}", sent().await);
     assert_eq!(
         app.engine
-            .whole_chat(chat.clone())
+            .whole_chat(chat)
             .await
             .unwrap()
             .page

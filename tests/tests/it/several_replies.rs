@@ -1,5 +1,6 @@
 //! Several characters of a group answer one message, one after the other.
 
+use domain::{CharacterId, ChatId};
 use engine::Events;
 use engine::api::{
     ApiError, CharacterFields, EndReason, Event, GroupOptions, Message, ReplyTurn, TurnOrder,
@@ -12,8 +13,8 @@ const NAMES: [&str; 3] = ["Mira", "Ada", "Bo"];
 /// Three talkative characters.
 struct Table {
     app: Headless,
-    chat: String,
-    ids: Vec<String>,
+    chat: ChatId,
+    ids: Vec<CharacterId>,
 }
 
 /// The events that listeners receive about one reply.
@@ -64,18 +65,14 @@ impl Table {
             several_replies,
             auto_delay: 0,
         };
-        self.app
-            .engine
-            .set_group(self.chat.clone(), options)
-            .await
-            .unwrap();
+        self.app.engine.set_group(self.chat, options).await.unwrap();
     }
 
     async fn say(&self, text: &str) -> Events {
         let events = self.app.engine.subscribe();
         self.app
             .engine
-            .send_message(self.chat.clone(), text.into())
+            .send_message(self.chat, text.into())
             .await
             .unwrap();
         events
@@ -171,7 +168,7 @@ async fn stop_ends_all_replies() {
     let busy = table
         .app
         .engine
-        .send_message(table.chat.clone(), "Wait.".into())
+        .send_message(table.chat, "Wait.".into())
         .await;
     assert!(
         matches!(busy, Err(ApiError::Busy { .. })),
@@ -180,7 +177,7 @@ async fn stop_ends_all_replies() {
     let joined = table
         .app
         .engine
-        .open_chat(table.chat.clone())
+        .open_chat(table.chat)
         .await
         .unwrap()
         .generating
@@ -190,7 +187,7 @@ async fn stop_ends_all_replies() {
         Some(ReplyTurn { number: 2, of: 3 }),
         "a reloaded window shows the number"
     );
-    table.app.engine.stop(table.chat.clone()).await.unwrap();
+    table.app.engine.stop(table.chat).await.unwrap();
     let stopped = table.reply(&mut events).await;
     assert_eq!(
         (stopped.reason, stopped.following),
@@ -231,11 +228,11 @@ async fn one_replies_if_several_are_off_or_away() {
     table.set(TurnOrder::Natural, true).await;
     let engine = &table.app.engine;
     engine
-        .set_member(table.chat.clone(), table.ids[0].clone(), true, false)
+        .set_member(table.chat, table.ids[0], true, false)
         .await
         .unwrap();
     engine
-        .set_member(table.chat.clone(), table.ids[1].clone(), false, true)
+        .set_member(table.chat, table.ids[1], false, true)
         .await
         .unwrap();
     let heard = table.replies("Everyone?").await;

@@ -1,25 +1,26 @@
 //! Slash commands, as every front end runs them.
 
+use domain::ChatId;
 use engine::api::{CommandOutcome, CommandSetting, RefusalCode, Role, SettingOwner, WhatIf};
 use tests::headless::{Headless, ended, selected_text};
 
-async fn run(app: &Headless, chat: &str, text: &str) -> CommandOutcome {
+async fn run(app: &Headless, chat: ChatId, text: &str) -> CommandOutcome {
     app.engine
-        .run_command(chat.to_owned(), text.to_owned(), Vec::new())
+        .run_command(chat, text.to_owned(), Vec::new())
         .await
         .unwrap()
 }
 
-async fn refused(app: &Headless, chat: &str, text: &str) -> (RefusalCode, Vec<String>) {
+async fn refused(app: &Headless, chat: ChatId, text: &str) -> (RefusalCode, Vec<String>) {
     match run(app, chat, text).await {
         CommandOutcome::Refused { refusal } => (refusal.code, refusal.near),
         other => panic!("{text}: {other:?}"),
     }
 }
 
-async fn prompt(app: &Headless, chat: &str) -> String {
+async fn prompt(app: &Headless, chat: ChatId) -> String {
     app.engine
-        .preview_prompt(chat.to_owned(), "Hello".into(), WhatIf::default())
+        .preview_prompt(chat, "Hello".into(), WhatIf::default())
         .await
         .unwrap()
         .text
@@ -29,12 +30,12 @@ async fn prompt(app: &Headless, chat: &str) -> String {
 async fn mode_command_changes_only_the_mode() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let before = app.transcript(&chat).await;
+    let before = app.transcript(chat).await;
     app.engine
-        .save_draft(chat.clone(), "/mode study".into())
+        .save_draft(chat, "/mode study".into())
         .await
         .unwrap();
-    let set = run(&app, &chat, "/mode STUDY").await;
+    let set = run(&app, chat, "/mode STUDY").await;
     assert_eq!(
         set,
         CommandOutcome::Set {
@@ -42,7 +43,7 @@ async fn mode_command_changes_only_the_mode() {
             value: "study".into()
         }
     );
-    let owner = SettingOwner::Chat { id: chat.clone() };
+    let owner = SettingOwner::Chat { id: chat };
     let settings = app.engine.layered_settings(owner).await.unwrap().settings;
     let mode = settings
         .into_iter()
@@ -50,7 +51,7 @@ async fn mode_command_changes_only_the_mode() {
         .unwrap();
     assert_eq!(serde_json::to_value(mode.value).unwrap(), "study");
     assert_eq!(
-        app.transcript(&chat).await,
+        app.transcript(chat).await,
         before,
         "nothing was added to the history"
     );
@@ -61,30 +62,30 @@ async fn two_slashes_send_the_command_as_text() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     let mut events = app.engine.subscribe();
-    let CommandOutcome::Started { started } = run(&app, &chat, "//mode study").await else {
+    let CommandOutcome::Started { started } = run(&app, chat, "//mode study").await else {
         panic!()
     };
     assert_eq!(selected_text(&started.sent.unwrap()), "/mode study");
-    ended(&mut events, &chat).await;
+    ended(&mut events, chat).await;
 }
 
 #[tokio::test]
 async fn unknown_commands_and_names_are_refused() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let before = app.transcript(&chat).await;
+    let before = app.transcript(chat).await;
     assert_eq!(
-        refused(&app, &chat, "/mdoe study").await,
+        refused(&app, chat, "/mdoe study").await,
         (
             RefusalCode::UnknownCommand,
             vec!["mode".into(), "model".into()]
         )
     );
     assert_eq!(
-        refused(&app, &chat, "/mode stduy").await,
+        refused(&app, chat, "/mode stduy").await,
         (RefusalCode::UnknownName, vec!["study".into()])
     );
-    let CommandOutcome::Refused { refusal } = run(&app, &chat, "/mode nosuch").await else {
+    let CommandOutcome::Refused { refusal } = run(&app, chat, "/mode nosuch").await else {
         panic!()
     };
     assert!(
@@ -93,30 +94,30 @@ async fn unknown_commands_and_names_are_refused() {
         refusal.message
     );
     assert_eq!(
-        refused(&app, &chat, "/persona Nobody").await.0,
+        refused(&app, chat, "/persona Nobody").await.0,
         RefusalCode::UnknownName
     );
     assert_eq!(
-        refused(&app, &chat, "/roll luck").await.0,
+        refused(&app, chat, "/roll luck").await.0,
         RefusalCode::BadDice
     );
     assert_eq!(
-        refused(&app, &chat, "/swipe 9").await.0,
+        refused(&app, chat, "/swipe 9").await.0,
         RefusalCode::BadNumber
     );
     assert_eq!(
-        refused(&app, &chat, "/sys").await.0,
+        refused(&app, chat, "/sys").await.0,
         RefusalCode::ArgumentMissing
     );
     assert_eq!(
-        refused(&app, &chat, "/sendas Mira").await.0,
+        refused(&app, chat, "/sendas Mira").await.0,
         RefusalCode::ArgumentMissing
     );
     assert_eq!(
-        refused(&app, &chat, "/forget the purple elephant").await.0,
+        refused(&app, chat, "/forget the purple elephant").await.0,
         RefusalCode::NothingFound
     );
-    assert_eq!(app.transcript(&chat).await, before);
+    assert_eq!(app.transcript(chat).await, before);
 }
 
 #[tokio::test]
@@ -124,15 +125,9 @@ async fn refused_command_keeps_the_draft() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     for (text, kept) in [("/tpyo", "/tpyo"), ("/note Rain.", "")] {
-        app.engine
-            .save_draft(chat.clone(), text.into())
-            .await
-            .unwrap();
-        run(&app, &chat, text).await;
-        assert_eq!(
-            app.engine.open_chat(chat.clone()).await.unwrap().draft,
-            kept
-        );
+        app.engine.save_draft(chat, text.into()).await.unwrap();
+        run(&app, chat, text).await;
+        assert_eq!(app.engine.open_chat(chat).await.unwrap().draft, kept);
     }
 }
 
@@ -171,14 +166,14 @@ async fn stored_messages_reach_the_next_prompt() {
             ),
         ),
     ] {
-        let CommandOutcome::Added { message } = run(&app, &chat.id, &text).await else {
+        let CommandOutcome::Added { message } = run(&app, chat.id, &text).await else {
             panic!("{text}")
         };
         assert_eq!(
             (message.role, selected_text(&message)),
             (role, stored.as_str())
         );
-        assert!(prompt(&app, &chat.id).await.contains(&stored), "{stored}");
+        assert!(prompt(&app, chat.id).await.contains(&stored), "{stored}");
     }
 }
 
@@ -186,16 +181,16 @@ async fn stored_messages_reach_the_next_prompt() {
 async fn note_command_sets_shows_and_removes_the_note() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    run(&app, &chat, "/note Everyone whispers.").await;
-    assert!(prompt(&app, &chat).await.contains("Everyone whispers."));
+    run(&app, chat, "/note Everyone whispers.").await;
+    assert!(prompt(&app, chat).await.contains("Everyone whispers."));
     let shown = CommandOutcome::Shown {
         setting: CommandSetting::Note,
         value: "Everyone whispers.".into(),
         choices: vec![],
     };
-    assert_eq!(run(&app, &chat, "/note").await, shown);
-    run(&app, &chat, "/note -").await;
-    assert!(!prompt(&app, &chat).await.contains("whispers"));
+    assert_eq!(run(&app, chat, "/note").await, shown);
+    run(&app, chat, "/note -").await;
+    assert!(!prompt(&app, chat).await.contains("whispers"));
 }
 
 #[tokio::test]
@@ -204,16 +199,12 @@ async fn remember_and_forget_change_memories() {
     let chat = app.first_chat().await;
     run(
         &app,
-        &chat.id,
+        chat.id,
         "/remember The lighthouse key hangs behind the clock.",
     )
     .await;
     let texts = || async {
-        let all = app
-            .engine
-            .every_memory(chat.character.clone())
-            .await
-            .unwrap();
+        let all = app.engine.every_memory(chat.character).await.unwrap();
         all.into_iter()
             .map(|memory| memory.text)
             .collect::<Vec<_>>()
@@ -223,7 +214,7 @@ async fn remember_and_forget_change_memories() {
         ["The lighthouse key hangs behind the clock."]
     );
     assert_eq!(
-        run(&app, &chat.id, "/forget lighthouse key").await,
+        run(&app, chat.id, "/forget lighthouse key").await,
         CommandOutcome::Memorized
     );
     assert!(texts().await.is_empty());
@@ -233,22 +224,22 @@ async fn remember_and_forget_change_memories() {
 async fn swipe_and_hide_change_the_last_messages() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.send(&chat, "Hello").await;
+    app.send(chat, "Hello").await;
     let mut events = app.engine.subscribe();
     assert!(matches!(
-        run(&app, &chat, "/swipe").await,
+        run(&app, chat, "/swipe").await,
         CommandOutcome::Started { .. }
     ));
-    ended(&mut events, &chat).await;
-    let CommandOutcome::Updated { messages } = run(&app, &chat, "/swipe 1").await else {
+    ended(&mut events, chat).await;
+    let CommandOutcome::Updated { messages } = run(&app, chat, "/swipe 1").await else {
         panic!()
     };
     assert_eq!((messages[0].selected, messages[0].swipes.len()), (0, 2));
-    let CommandOutcome::Updated { messages } = run(&app, &chat, "/hide 2").await else {
+    let CommandOutcome::Updated { messages } = run(&app, chat, "/hide 2").await else {
         panic!()
     };
     assert!(messages.len() == 2 && messages.iter().all(|message| message.hidden));
-    let CommandOutcome::Updated { messages } = run(&app, &chat, "/unhide 1").await else {
+    let CommandOutcome::Updated { messages } = run(&app, chat, "/unhide 1").await else {
         panic!()
     };
     assert_eq!((messages.len(), messages[0].hidden), (1, false));
@@ -272,11 +263,11 @@ async fn commands_of_cards_and_models_do_not_run() {
     let other = app.engine.new_chat(id).await.unwrap();
     assert_eq!(selected_text(&other.page.messages[0]), "/mode study");
     app.engine
-        .send_message(chat.clone(), "/mode study".into())
+        .send_message(chat, "/mode study".into())
         .await
         .unwrap();
     for chat in [chat, other.id] {
-        let shown = run(&app, &chat, "/mode").await;
+        let shown = run(&app, chat, "/mode").await;
         assert!(matches!(shown, CommandOutcome::Shown { value, .. } if value == "default"));
     }
 }
@@ -286,7 +277,7 @@ async fn completes_arguments_of_the_chat() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
     let texts = |text: &str| {
-        let (engine, id, text) = (app.engine.clone(), chat.id.clone(), text.to_owned());
+        let (engine, id, text) = (app.engine.clone(), chat.id, text.to_owned());
         async move {
             let found = engine.complete_command(id, text).await.unwrap();
             found.into_iter().map(|one| one.text).collect::<Vec<_>>()
@@ -320,8 +311,8 @@ async fn completes_arguments_of_the_chat() {
 async fn branch_and_checkpoint_keep_the_place() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.send(&chat, "Hello").await;
-    let set = run(&app, &chat, "/checkpoint The door").await;
+    app.send(chat, "Hello").await;
+    let set = run(&app, chat, "/checkpoint The door").await;
     assert_eq!(
         set,
         CommandOutcome::Set {
@@ -330,7 +321,7 @@ async fn branch_and_checkpoint_keep_the_place() {
         }
     );
     let names = async || -> Vec<String> {
-        let marks = app.engine.chat_marks(chat.clone()).await.unwrap();
+        let marks = app.engine.chat_marks(chat).await.unwrap();
         marks
             .checkpoints
             .into_iter()
@@ -338,14 +329,14 @@ async fn branch_and_checkpoint_keep_the_place() {
             .collect()
     };
     assert_eq!(names().await, ["The door"]);
-    let CommandOutcome::Opened { chat: branch, .. } = run(&app, &chat, "/branch").await else {
+    let CommandOutcome::Opened { chat: branch, .. } = run(&app, chat, "/branch").await else {
         panic!()
     };
-    assert_eq!(app.transcript(&branch).await, app.transcript(&chat).await);
-    run(&app, &chat, "/checkpoint -").await;
+    assert_eq!(app.transcript(branch).await, app.transcript(chat).await);
+    run(&app, chat, "/checkpoint -").await;
     assert!(names().await.is_empty());
     assert_eq!(
-        refused(&app, &chat, "/checkpoint").await.0,
+        refused(&app, chat, "/checkpoint").await.0,
         RefusalCode::ArgumentMissing
     );
 }
@@ -355,16 +346,16 @@ async fn versions_of_a_reply_can_be_deleted() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("One.").reply("Two.").reply("Three.");
-    app.send(&chat, "Hi.").await;
+    app.send(chat, "Hi.").await;
     for _ in 0..2 {
         let mut events = app.engine.subscribe();
-        app.engine.regenerate(chat.clone()).await.unwrap();
-        ended(&mut events, &chat).await;
+        app.engine.regenerate(chat).await.unwrap();
+        ended(&mut events, chat).await;
     }
     let texts = async || {
         let message = app
             .engine
-            .open_chat(chat.clone())
+            .open_chat(chat)
             .await
             .unwrap()
             .page
@@ -378,9 +369,9 @@ async fn versions_of_a_reply_can_be_deleted() {
             .collect();
         (texts, message.selected)
     };
-    run(&app, &chat, "/swipe 2").await;
+    run(&app, chat, "/swipe 2").await;
     assert!(matches!(
-        run(&app, &chat, "/delswipe 1").await,
+        run(&app, chat, "/delswipe 1").await,
         CommandOutcome::Updated { .. }
     ));
     assert_eq!(
@@ -389,10 +380,10 @@ async fn versions_of_a_reply_can_be_deleted() {
         "the shown version stays"
     );
     assert_eq!(
-        refused(&app, &chat, "/delswipe 3").await.0,
+        refused(&app, chat, "/delswipe 3").await.0,
         RefusalCode::BadNumber
     );
-    run(&app, &chat, "/delswipe").await;
+    run(&app, chat, "/delswipe").await;
     assert_eq!(
         texts().await,
         (vec!["Three.".into()], 0),
@@ -400,7 +391,7 @@ async fn versions_of_a_reply_can_be_deleted() {
     );
     assert!(
         app.engine
-            .run_command(chat.clone(), "/delswipe".into(), Vec::new())
+            .run_command(chat, "/delswipe".into(), Vec::new())
             .await
             .is_err(),
         "the only one stays"
@@ -408,8 +399,8 @@ async fn versions_of_a_reply_can_be_deleted() {
     assert_eq!(texts().await.0.len(), 1);
     app.model.reply("Four.");
     let mut events = app.engine.subscribe();
-    app.engine.regenerate(chat.clone()).await.unwrap();
-    ended(&mut events, &chat).await;
+    app.engine.regenerate(chat).await.unwrap();
+    ended(&mut events, chat).await;
     assert_eq!(texts().await, (vec!["Three.".into(), "Four.".into()], 1));
     let hits = app
         .engine

@@ -1,5 +1,6 @@
 //! Stages of a prompt over whole turns: source, filled, after the budget, sent.
 
+use domain::ChatId;
 use engine::api::{
     Change, PromptStage, RegexScriptRow, SettingOwner, SettingValue, StageComparison,
     TemplateDocument, WhatIf,
@@ -33,7 +34,7 @@ fn card() -> Value {
 
 struct Lighthouse {
     app: Headless,
-    chat: String,
+    chat: ChatId,
 }
 
 impl Lighthouse {
@@ -46,11 +47,11 @@ impl Lighthouse {
             .unwrap();
         let chat = app
             .engine
-            .new_chat(report.imported[0].id.clone())
+            .new_chat(report.imported[0].id.parse().unwrap())
             .await
             .unwrap()
             .id;
-        let owner = SettingOwner::Chat { id: chat.clone() };
+        let owner = SettingOwner::Chat { id: chat };
         app.engine
             .set_setting(
                 owner,
@@ -71,22 +72,16 @@ impl Lighthouse {
 
     async fn say(&self, text: &str) {
         self.app.model.reply("Hm.");
-        self.app.send(&self.chat, text).await;
+        self.app.send(self.chat, text).await;
     }
 
     /// Returns the stages of the last reply's prompt.
     async fn stages(&self) -> Vec<StageComparison> {
-        let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
-        let swipe = chat.page.messages.last().unwrap().swipes[0].id.clone();
+        let chat = self.app.engine.whole_chat(self.chat).await.unwrap();
+        let swipe = chat.page.messages.last().unwrap().swipes[0].id;
         let mut stages = Vec::new();
         for stage in STAGES {
-            stages.push(
-                self.app
-                    .engine
-                    .prompt_stage(swipe.clone(), stage)
-                    .await
-                    .unwrap(),
-            );
+            stages.push(self.app.engine.prompt_stage(swipe, stage).await.unwrap());
         }
         stages
     }
@@ -95,12 +90,10 @@ impl Lighthouse {
     async fn next_stages(&self, text: &str) -> Vec<StageComparison> {
         let mut stages = Vec::new();
         for stage in STAGES {
-            let next = self.app.engine.next_stage(
-                self.chat.clone(),
-                text.into(),
-                WhatIf::default(),
-                stage,
-            );
+            let next = self
+                .app
+                .engine
+                .next_stage(self.chat, text.into(), WhatIf::default(), stage);
             stages.push(next.await.unwrap());
         }
         stages

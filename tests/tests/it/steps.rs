@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use domain::ChatId;
 use engine::api::{EndReason, SettingOwner};
 use provider::FinishReason;
 use provider::fake::ReplyScript;
@@ -19,8 +20,8 @@ struct Trace(Arc<Mutex<Vec<String>>>);
 
 impl Trace {
     /// Records the steps of `chat` from now on.
-    fn of(chat: &str) -> Self {
-        let (trace, chat) = (Self::default(), chat.to_owned());
+    fn of(chat: ChatId) -> Self {
+        let (trace, chat) = (Self::default(), chat.to_string());
         let steps = trace.clone();
         on_step(move |of, step| {
             if of == chat {
@@ -37,7 +38,7 @@ impl Trace {
 }
 
 /// Sends `text`, waits for all background work, and returns how the reply ended.
-async fn say(app: &Headless, chat: &str, text: &str) -> EndReason {
+async fn say(app: &Headless, chat: ChatId, text: &str) -> EndReason {
     let (_, end) = app.send(chat, text).await;
     app.engine.settle().await;
     end
@@ -52,10 +53,10 @@ async fn turn_runs_its_steps_in_order() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.engine.settle().await;
-    let trace = Trace::of(&chat);
+    let trace = Trace::of(chat);
 
     app.model.reply("It is late.");
-    say(&app, &chat, "Good evening.").await;
+    say(&app, chat, "Good evening.").await;
     assert_eq!(
         trace.take(),
         behind_the_call(&["Stream", "Finish", "Keep", "Idle"])
@@ -67,7 +68,7 @@ async fn turn_runs_its_steps_in_order() {
             .call("lamp", "{}")
             .finish(FinishReason::Stop),
     );
-    say(&app, &chat, "Which lamp is out?").await;
+    say(&app, chat, "Which lamp is out?").await;
     let asked = trace.take();
     assert_eq!(
         asked,
@@ -75,7 +76,7 @@ async fn turn_runs_its_steps_in_order() {
         "a tool's call is read before the end"
     );
 
-    let owner = SettingOwner::Chat { id: chat.clone() };
+    let owner = SettingOwner::Chat { id: chat };
     app.engine
         .set_setting_in_words(owner, "tool_dice".into(), "on".into())
         .await
@@ -85,7 +86,7 @@ async fn turn_runs_its_steps_in_order() {
     app.model
         .play(ReplyScript::new().call("roll_dice", "{\"dice\":\"d6\"}"));
     app.model.reply("You rolled.");
-    say(&app, &chat, "Roll for me.").await;
+    say(&app, chat, "Roll for me.").await;
     let round = [
         "Tool",
         "Finish",
@@ -106,7 +107,7 @@ async fn turn_runs_its_steps_in_order() {
     );
 
     app.model.play(ReplyScript::new().text("Half a").cut());
-    let end = say(&app, &chat, "And then?").await;
+    let end = say(&app, chat, "And then?").await;
     assert!(matches!(end, EndReason::Failed { .. }), "{end:?}");
     assert_eq!(
         trace.take(),

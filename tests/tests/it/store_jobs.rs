@@ -75,16 +75,16 @@ async fn message_needs_few_transactions() {
     let chat = app.first_chat().await.id;
     // The first turn reads ahead and fills caches.
     app.model.reply("Evening.");
-    app.send(&chat, "Good evening.").await;
+    app.send(chat, "Good evening.").await;
     app.engine.settle().await;
     *turn.counted.lock().unwrap() = Some(Places::new());
     app.model.reply("It is.");
     let mut events = app.engine.subscribe();
     app.engine
-        .send_message(chat.clone(), "A fine evening.".into())
+        .send_message(chat, "A fine evening.".into())
         .await
         .unwrap();
-    ended(&mut events, &chat).await;
+    ended(&mut events, chat).await;
     app.engine.settle().await;
     let places = turn.ended.lock().unwrap().clone();
     let count: usize = places.values().sum();

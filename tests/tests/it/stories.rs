@@ -1,5 +1,6 @@
 //! Story features of a chat: scene, setting, introductions, episodes, goal, rating, and who starts.
 
+use domain::ChatId;
 use domain::prompt::PromptRole;
 use engine::api::{Chat, EndReason, Message, SettingOwner, SettingValue, WhatIf};
 use serde_json::json;
@@ -7,7 +8,7 @@ use tests::headless::{Headless, ended};
 
 struct Story {
     app: Headless,
-    chat: String,
+    chat: ChatId,
 }
 
 impl Story {
@@ -25,9 +26,7 @@ impl Story {
     }
 
     fn owner(&self) -> SettingOwner {
-        SettingOwner::Chat {
-            id: self.chat.clone(),
-        }
+        SettingOwner::Chat { id: self.chat }
     }
 
     async fn put(&self, owner: SettingOwner, key: &str, value: SettingValue) {
@@ -68,7 +67,7 @@ impl Story {
     /// Sends a message and returns the sent messages with their roles.
     async fn say(&self, text: &str, reply: &str) -> Vec<(PromptRole, String)> {
         self.app.model.reply(reply);
-        let (_, reason) = self.app.send(&self.chat, text).await;
+        let (_, reason) = self.app.send(self.chat, text).await;
         assert_eq!(reason, EndReason::Stop);
         self.sent()
     }
@@ -92,14 +91,14 @@ impl Story {
     }
 
     async fn whole(&self) -> Chat {
-        self.app.engine.whole_chat(self.chat.clone()).await.unwrap()
+        self.app.engine.whole_chat(self.chat).await.unwrap()
     }
 
     async fn regenerate(&self, reply: &str) {
         self.app.model.reply(reply);
         let mut events = self.app.engine.subscribe();
-        self.app.engine.regenerate(self.chat.clone()).await.unwrap();
-        ended(&mut events, &self.chat).await;
+        self.app.engine.regenerate(self.chat).await.unwrap();
+        ended(&mut events, self.chat).await;
     }
 }
 
@@ -146,11 +145,7 @@ async fn random_setting_is_selected_once_per_chat() {
     let preview = story
         .app
         .engine
-        .preview_prompt(
-            story.chat.clone(),
-            "Where are we?".into(),
-            WhatIf::default(),
-        )
+        .preview_prompt(story.chat, "Where are we?".into(), WhatIf::default())
         .await
         .unwrap();
     assert_eq!(
@@ -448,14 +443,14 @@ async fn character_without_greeting_starts_on_request() {
     let chat = story
         .app
         .engine
-        .new_chat(report.imported[0].id.clone())
+        .new_chat(report.imported[0].id.parse().unwrap())
         .await
         .unwrap();
     assert!(chat.page.messages.is_empty());
     story.chat = chat.id;
     story.regenerate("The lamp is lit.").await;
     assert_eq!(
-        story.app.transcript(&story.chat).await,
+        story.app.transcript(story.chat).await,
         ["Ada: The lamp is lit."]
     );
     assert_eq!(story.sent().len(), 1);
@@ -463,7 +458,7 @@ async fn character_without_greeting_starts_on_request() {
     assert_eq!(story.messages().await[0].swipes.len(), 2);
     story.say("A friend.", "Come up.").await;
     assert_eq!(
-        story.app.transcript(&story.chat).await[1..],
+        story.app.transcript(story.chat).await[1..],
         ["Traveller: A friend.", "Ada: Come up."]
     );
 }
@@ -489,7 +484,7 @@ async fn details_are_sent_where_a_template_uses_them() {
         "{with:?}"
     );
     let chat = story.whole().await;
-    let swipe = chat.page.messages.last().unwrap().swipes[0].id.clone();
+    let swipe = chat.page.messages.last().unwrap().swipes[0].id;
     let notices = story.app.engine.manifest(swipe).await.unwrap().notices;
     assert!(
         notices

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use domain::{CharacterId, ChatId, LorebookId};
 use engine::api::{ApiError, Event, ImportReport, ImportStage};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
@@ -262,22 +263,21 @@ async fn repeated_import_keeps_local_changes() {
             .id
             .clone()
     };
-    let (keeper, chat) = (id("character"), id("chat"));
+    let keeper: CharacterId = id("character").parse().unwrap();
+    let chat: ChatId = id("chat").parse().unwrap();
+    let lorebook: LorebookId = id("lorebook").parse().unwrap();
     engine
-        .tag_characters(vec![keeper.clone()], vec!["mine".into()], Vec::new())
+        .tag_characters(vec![keeper], vec!["mine".into()], Vec::new())
         .await
         .unwrap();
     engine
-        .rename_chat(chat.clone(), "The long night".into())
+        .rename_chat(chat, "The long night".into())
         .await
         .unwrap();
+    engine.bind_lorebook(lorebook, Vec::new()).await.unwrap();
+    let faces = engine.card_assets(keeper).await.unwrap();
     engine
-        .bind_lorebook(id("lorebook"), Vec::new())
-        .await
-        .unwrap();
-    let faces = engine.card_assets(keeper.clone()).await.unwrap();
-    engine
-        .remove_card_asset(keeper.clone(), faces.last().unwrap().id.clone())
+        .remove_card_asset(keeper, faces.last().unwrap().id.clone())
         .await
         .unwrap();
     // SillyTavern writes the open chat into the card.
@@ -291,7 +291,7 @@ async fn repeated_import_keeps_local_changes() {
         .unwrap();
     assert_eq!(again.imported, []);
     assert_eq!(
-        engine.card_assets(keeper.clone()).await.unwrap().len(),
+        engine.card_assets(keeper).await.unwrap().len(),
         faces.len() - 1,
         "the file was removed"
     );
@@ -305,12 +305,7 @@ async fn repeated_import_keeps_local_changes() {
             .contains(&"mine".to_owned())
     );
     assert_eq!(
-        engine
-            .get_lorebook(id("lorebook"))
-            .await
-            .unwrap()
-            .about
-            .bindings,
+        engine.get_lorebook(lorebook).await.unwrap().about.bindings,
         []
     );
     assert_eq!(

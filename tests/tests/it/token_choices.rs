@@ -42,9 +42,9 @@ async fn reply_continues_from_another_token() {
             .text(" is calm.")
             .choices(spoken[3..].to_vec()),
     );
-    let (reply, _) = app.send(&chat, "What do you see?").await;
+    let (reply, _) = app.send(chat, "What do you see?").await;
     let reply = reply.unwrap();
-    let choices = app.engine.token_choices(reply.id.clone()).await.unwrap();
+    let choices = app.engine.token_choices(reply.id).await.unwrap();
     assert_eq!(choices.before, "");
     assert_eq!(
         choices
@@ -58,13 +58,9 @@ async fn reply_continues_from_another_token() {
         (choices.tokens[0].probability - 0.6065).abs() < 0.001,
         "{choices:?}"
     );
-    let swipe = reply.swipes[0].id.clone();
+    let swipe = reply.swipes[0].id;
     assert_eq!(
-        app.engine
-            .chat_marks(chat.clone())
-            .await
-            .unwrap()
-            .token_swipes,
+        app.engine.chat_marks(chat).await.unwrap().token_swipes,
         [swipe]
     );
 
@@ -74,11 +70,8 @@ async fn reply_continues_from_another_token() {
             .choices(tokens(&[(" shines", " sets"), (".", "!")])),
     );
     let mut events = app.engine.subscribe();
-    app.engine
-        .continue_from_token(chat.clone(), 1, 1)
-        .await
-        .unwrap();
-    let (continued, _) = ended(&mut events, &chat).await;
+    app.engine.continue_from_token(chat, 1, 1).await.unwrap();
+    let (continued, _) = ended(&mut events, chat).await;
     let continued = continued.unwrap();
     assert_eq!(
         (selected_text(&continued), continued.swipes.len()),
@@ -94,11 +87,7 @@ async fn reply_continues_from_another_token() {
         "the model continues the new beginning"
     );
     assert_eq!(request.prompt.messages.last().unwrap().text, "The moon");
-    let choices = app
-        .engine
-        .token_choices(continued.id.clone())
-        .await
-        .unwrap();
+    let choices = app.engine.token_choices(continued.id).await.unwrap();
     assert_eq!(
         (choices.before.as_str(), choices.tokens.len()),
         ("The moon", 2)
@@ -107,13 +96,13 @@ async fn reply_continues_from_another_token() {
     for (token, alternative) in [(0, 2), (9, 0), (u32::MAX, u32::MAX)] {
         let refused = app
             .engine
-            .continue_from_token(chat.clone(), token, alternative)
+            .continue_from_token(chat, token, alternative)
             .await
             .unwrap_err();
         assert!(matches!(refused, ApiError::NotFound { .. }), "{refused:?}");
     }
     app.engine
-        .edit_message(continued.id.clone(), "Another text".into())
+        .edit_message(continued.id, "Another text".into())
         .await
         .unwrap();
     assert!(
@@ -136,7 +125,7 @@ async fn tokens_that_differ_from_the_text_are_dropped() {
             .text("Good evening.")
             .choices(tokens(&[("Bad", "x"), (" evening.", "y")])),
     );
-    let (reply, _) = app.send(&chat, "Hello").await;
+    let (reply, _) = app.send(chat, "Hello").await;
     assert!(
         app.engine
             .token_choices(reply.unwrap().id)
@@ -152,13 +141,13 @@ async fn tokens_that_differ_from_the_text_are_dropped() {
 async fn probabilities_are_requested_only_when_wanted() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    app.send(&chat, "One").await;
+    app.send(chat, "One").await;
     assert_eq!(app.model.last_request().unwrap().sampling.alternatives, 0);
     let on = Some(SettingValue::Switch(true));
     app.engine
         .set_setting(SettingOwner::Global, "token_probabilities".into(), on)
         .await
         .unwrap();
-    app.send(&chat, "Two").await;
+    app.send(chat, "Two").await;
     assert_eq!(app.model.last_request().unwrap().sampling.alternatives, 10);
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use domain::ToolArguments;
+use domain::{ChatId, ToolArguments, ToolServerId};
 use engine::api::{
     ApiError, ServerToolGrant, ToolDecision, ToolServer, ToolServerDraft, ToolServerState,
     ToolServerTransport, ToolServerValueDraft,
@@ -66,7 +66,7 @@ async fn added(app: &Headless, folder: &Path, prints: &str) -> ToolServer {
         "{report:?}"
     );
     app.engine
-        .switch_tool_server(report.added[0].id.clone(), true)
+        .switch_tool_server(report.added[0].id, true)
         .await
         .unwrap()
 }
@@ -197,7 +197,7 @@ async fn server_receives_none_of_our_keys() {
     assert_eq!(values, [("OWN_KEY", true), ("OTHER", false)]);
     let missing = app
         .engine
-        .switch_tool_server(server.id.clone(), true)
+        .switch_tool_server(server.id, true)
         .await
         .unwrap_err();
     assert!(
@@ -210,7 +210,7 @@ async fn server_receives_none_of_our_keys() {
         value: value.map(Into::into),
     };
     let draft = ToolServerDraft {
-        id: Some(server.id.clone()),
+        id: Some(server.id),
         name: server.name,
         transport: server.transport,
         values: vec![value("OWN_KEY", None), value("OTHER", Some("entered"))],
@@ -236,10 +236,10 @@ async fn grant_is_kept_per_tool_and_chat() {
     let (app, folder) = (Headless::new().await, tempfile::tempdir().unwrap());
     let server = added(&app, folder.path(), "echo done").await;
     assert_eq!(grant(&server, "read"), ServerToolGrant::Ask);
-    let (id, chat) = (server.id.clone(), app.first_chat().await.id);
-    let set = async |tool: &str, chat: Option<String>, grant: ServerToolGrant| {
+    let (id, chat) = (server.id, app.first_chat().await.id);
+    let set = async |tool: &str, chat: Option<ChatId>, grant: ServerToolGrant| {
         app.engine
-            .set_tool_grant(id.clone(), tool.into(), chat, grant)
+            .set_tool_grant(id, tool.into(), chat, grant)
             .await
     };
     let server = set("read", None, ServerToolGrant::Always).await.unwrap();
@@ -276,12 +276,7 @@ async fn changed_tool_is_not_called_and_asks_again() {
     let (app, folder) = (Headless::new().await, tempfile::tempdir().unwrap());
     let server = added(&app, folder.path(), "echo done").await;
     app.engine
-        .set_tool_grant(
-            server.id.clone(),
-            "read".into(),
-            None,
-            ServerToolGrant::Always,
-        )
+        .set_tool_grant(server.id, "read".into(), None, ServerToolGrant::Always)
         .await
         .unwrap();
     let tool = offered(&app, "read").await;
@@ -310,19 +305,14 @@ async fn another_program_inherits_no_grants() {
     let (app, folder) = (Headless::new().await, tempfile::tempdir().unwrap());
     let server = added(&app, folder.path(), "echo done").await;
     app.engine
-        .set_tool_grant(
-            server.id.clone(),
-            "read".into(),
-            None,
-            ServerToolGrant::Always,
-        )
+        .set_tool_grant(server.id, "read".into(), None, ServerToolGrant::Always)
         .await
         .unwrap();
     let ToolServerTransport::Process { command, mut args } = server.transport.clone() else {
         panic!("a process")
     };
     let draft = |name: &str, args: &[String]| ToolServerDraft {
-        id: Some(server.id.clone()),
+        id: Some(server.id),
         name: name.into(),
         transport: ToolServerTransport::Process {
             command: command.clone(),
@@ -351,7 +341,7 @@ async fn another_program_inherits_no_grants() {
     );
     let server = app
         .engine
-        .switch_tool_server(server.id.clone(), true)
+        .switch_tool_server(server.id, true)
         .await
         .unwrap();
     assert_eq!(grant(&server, "read"), ServerToolGrant::Ask);
@@ -369,7 +359,7 @@ async fn test_lists_the_tools_of_a_server_that_is_off() {
         .added
         .remove(0)
         .id;
-    let test = app.engine.test_tool_server(id.clone()).await.unwrap();
+    let test = app.engine.test_tool_server(id).await.unwrap();
     assert_eq!(
         (
             test.name.as_str(),
@@ -381,15 +371,12 @@ async fn test_lists_the_tools_of_a_server_that_is_off() {
     assert_eq!(test.server.state, ToolServerState::Off);
     assert!(
         app.engine
-            .read_server_resource(id.clone(), "note:1".into())
+            .read_server_resource(id, "note:1".into())
             .await
             .is_err(),
         "it is off"
     );
-    app.engine
-        .switch_tool_server(id.clone(), true)
-        .await
-        .unwrap();
+    app.engine.switch_tool_server(id, true).await.unwrap();
     assert_eq!(
         app.engine
             .read_server_resource(id, "note:1".into())
@@ -410,11 +397,7 @@ async fn failed_start_has_a_reason_and_leaves_the_server_on() {
         "The program no-such-program was not found.",
     ]) {
         let id = server.id;
-        let server = app
-            .engine
-            .switch_tool_server(id.clone(), true)
-            .await
-            .unwrap();
+        let server = app.engine.switch_tool_server(id, true).await.unwrap();
         assert!(server.enabled);
         let ToolServerState::Failed { message, hint } = server.state else {
             panic!("{:?}", server.state)
@@ -461,7 +444,7 @@ async fn odd_servers_are_refused_with_a_reason() {
 #[tokio::test]
 async fn stored_header_never_reaches_another_address() {
     let app = Headless::new().await;
-    let save = async |id: Option<String>, url: &str, value: Option<&str>| {
+    let save = async |id: Option<ToolServerId>, url: &str, value: Option<&str>| {
         let values = vec![ToolServerValueDraft {
             name: "Authorization".into(),
             value: value.map(Into::into),
@@ -495,7 +478,7 @@ async fn card_and_message_cannot_add_a_server() {
     assert!(report.imported.is_empty(), "{report:?}");
     let chat = app.first_chat().await.id;
     app.model.reply(&text);
-    app.send(&chat, &text).await;
+    app.send(chat, &text).await;
     assert!(app.engine.list_tool_servers().await.unwrap().is_empty());
 }
 
@@ -508,7 +491,7 @@ async fn model_calls_a_server_after_a_question() {
         app.model
             .play(ReplyScript::new().call("My_files__read", "{\"path\":\"times\"}"));
         app.model.reply("At six.");
-        send_answering(&app, &chat, "When does the ferry leave?", decision).await
+        send_answering(&app, chat, "When does the ferry leave?", decision).await
     };
     let (reply, _, questions) = send(ToolDecision::NotNow).await;
     assert!(used(&reply)[0].error, "{reply:?}");
@@ -549,10 +532,7 @@ async fn model_calls_a_server_after_a_question() {
         list("Sends a file to a stranger."),
     )
     .unwrap();
-    app.engine
-        .test_tool_server(server.id.clone())
-        .await
-        .unwrap();
+    app.engine.test_tool_server(server.id).await.unwrap();
     assert_eq!(
         send(ToolDecision::NotNow).await.2.len(),
         1,

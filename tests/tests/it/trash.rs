@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use domain::ChatId;
 use engine::api::{TrashKind, TrashRef};
 use tests::headless::Headless;
 
@@ -26,17 +27,17 @@ fn canary_in(folder: &Path) -> Vec<String> {
     found
 }
 
-async fn a_chat_about_it(app: &Headless) -> String {
+async fn a_chat_about_it(app: &Headless) -> ChatId {
     let chat = app.engine.startup().await.unwrap().chat.unwrap();
     app.model.reply("Does it?");
-    app.send(&chat, &format!("Listen, {CANARY}.")).await;
+    app.send(chat, &format!("Listen, {CANARY}.")).await;
     chat
 }
 
-fn chat_ref(id: &str) -> Vec<TrashRef> {
+fn chat_ref(id: ChatId) -> Vec<TrashRef> {
     vec![TrashRef {
         kind: TrashKind::Chat,
-        id: id.into(),
+        id: id.to_string(),
     }]
 }
 
@@ -44,7 +45,7 @@ fn chat_ref(id: &str) -> Vec<TrashRef> {
 async fn deleted_chat_can_be_restored_after_a_restart() {
     let app = Headless::new().await;
     let chat = a_chat_about_it(&app).await;
-    app.engine.delete_chat(chat.clone()).await.unwrap();
+    app.engine.delete_chat(chat).await.unwrap();
     let app = app.restart().await;
     assert!(
         app.engine
@@ -57,13 +58,10 @@ async fn deleted_chat_can_be_restored_after_a_restart() {
     let trash = app.engine.trash().await.unwrap();
     assert_eq!(
         (trash.len(), &trash[0].id, trash[0].backups),
-        (1, &chat, 1),
+        (1, &chat.to_string(), 1),
         "the session ended with a backup"
     );
-    app.engine
-        .restore_from_trash(chat_ref(&chat))
-        .await
-        .unwrap();
+    app.engine.restore_from_trash(chat_ref(chat)).await.unwrap();
     assert!(app.engine.trash().await.unwrap().is_empty());
     let back = app.engine.whole_chat(chat).await.unwrap();
     assert!(
@@ -79,11 +77,11 @@ async fn purged_text_is_in_no_file() {
     let app = Headless::new().await;
     let chat = a_chat_about_it(&app).await;
     app.engine.backup().await.unwrap();
-    app.engine.delete_chat(chat.clone()).await.unwrap();
+    app.engine.delete_chat(chat).await.unwrap();
     assert_eq!(app.engine.trash().await.unwrap()[0].backups, 1);
     let gone = app
         .engine
-        .delete_from_trash(chat_ref(&chat), true)
+        .delete_from_trash(chat_ref(chat), true)
         .await
         .unwrap();
     assert_eq!((gone.things, gone.backups), (1, 1));
@@ -100,9 +98,9 @@ async fn backups_keep_deleted_items_by_default() {
     let app = Headless::new().await;
     let chat = a_chat_about_it(&app).await;
     let backup = app.engine.backup().await.unwrap();
-    app.engine.delete_chat(chat.clone()).await.unwrap();
+    app.engine.delete_chat(chat).await.unwrap();
     app.engine
-        .delete_from_trash(chat_ref(&chat), false)
+        .delete_from_trash(chat_ref(chat), false)
         .await
         .unwrap();
     assert_eq!(canary_in(app.dir.path()), [backup.file]);
@@ -118,7 +116,7 @@ async fn emptying_the_trash_includes_single_messages() {
         .iter()
         .find(|message| message.swipes[0].text.contains(CANARY))
         .unwrap();
-    app.engine.delete_message(said.id.clone()).await.unwrap();
+    app.engine.delete_message(said.id).await.unwrap();
     let gone = app.engine.empty_trash(true).await.unwrap();
     assert_eq!((gone.things, gone.backups), (0, 1));
     assert_eq!(canary_in(app.dir.path()), [""; 0]);
@@ -129,7 +127,7 @@ async fn only_items_in_the_trash_can_be_purged() {
     let app = Headless::new().await;
     let chat = a_chat_about_it(&app).await;
     app.engine
-        .delete_from_trash(chat_ref(&chat), true)
+        .delete_from_trash(chat_ref(chat), true)
         .await
         .unwrap_err();
     assert!(app.engine.whole_chat(chat).await.is_ok());

@@ -7,7 +7,7 @@ use tests::headless::{Headless, ended, selected_text};
 async fn end_event_carries_the_start_of_the_window() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let owner = SettingOwner::Chat { id: chat.clone() };
+    let owner = SettingOwner::Chat { id: chat };
     app.engine
         .set_setting(
             owner,
@@ -24,7 +24,7 @@ async fn end_event_carries_the_start_of_the_window() {
         ));
         let mut events = app.engine.subscribe();
         app.engine
-            .send_message(chat.clone(), format!("And then, for the {turn}th time?"))
+            .send_message(chat, format!("And then, for the {turn}th time?"))
             .await
             .unwrap();
         let anchor = loop {
@@ -34,7 +34,7 @@ async fn end_event_carries_the_start_of_the_window() {
         };
         assert_eq!(
             anchor,
-            app.engine.open_chat(chat.clone()).await.unwrap().anchor,
+            app.engine.open_chat(chat).await.unwrap().anchor,
             "turn {turn}"
         );
         anchors.push(anchor);
@@ -55,11 +55,11 @@ async fn failure_after_the_message_is_stored_is_the_end_of_the_reply() {
     let mut events = app.engine.subscribe();
     let started = app
         .engine
-        .send_message(chat.clone(), "Are you there?".into())
+        .send_message(chat, "Are you there?".into())
         .await
         .unwrap();
     assert_eq!(selected_text(&started.sent.unwrap()), "Are you there?");
-    let (message, reason) = ended(&mut events, &chat).await;
+    let (message, reason) = ended(&mut events, chat).await;
     assert!(
         message.is_none() && matches!(reason, EndReason::Failed { .. }),
         "{reason:?}"
@@ -78,7 +78,7 @@ async fn replies_can_be_regenerated_but_not_greetings() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("Good evening.");
-    app.send(&chat, "Hello.").await;
+    app.send(chat, "Hello.").await;
     let messages = app.engine.open_chat(chat).await.unwrap().page.messages;
     assert_eq!(
         messages

@@ -29,15 +29,15 @@ async fn message_and_reply_survive_a_restart() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("  Welcome, *traveller*. ");
-    let (reply, reason) = app.send(&chat, "Good evening!").await;
+    let (reply, reason) = app.send(chat, "Good evening!").await;
     assert_eq!(reason, EndReason::Stop);
     let reply = reply.unwrap();
     assert_eq!(selected_text(&reply), "Welcome, *traveller*.");
     assert_eq!(reply.swipes[0].model.as_deref(), Some("scripted"));
 
-    let before = app.transcript(&chat).await;
+    let before = app.transcript(chat).await;
     let app = app.restart().await;
-    assert_eq!(app.transcript(&chat).await, before);
+    assert_eq!(app.transcript(chat).await, before);
     assert_eq!(
         before[1..],
         ["Traveller: Good evening!", "Mira: Welcome, *traveller*."]
@@ -54,18 +54,18 @@ async fn message_is_stored_before_the_model_is_called() {
     app.model
         .play(ReplyScript::new().gate(&gate).words("Late."));
     app.engine
-        .save_draft(chat.clone(), "Are you there?\n".into())
+        .save_draft(chat, "Are you there?\n".into())
         .await
         .unwrap();
     let started = app
         .engine
-        .send_message(chat.clone(), "Are you there?".into())
+        .send_message(chat, "Are you there?".into())
         .await
         .unwrap();
     gate.reached().await;
     assert_eq!(selected_text(&started.sent.unwrap()), "Are you there?");
     assert_eq!(
-        app.transcript(&chat).await[1..],
+        app.transcript(chat).await[1..],
         ["Traveller: Are you there?"]
     );
     assert_eq!(app.engine.open_chat(chat).await.unwrap().draft, "");
@@ -77,7 +77,7 @@ async fn another_text_in_the_composer_stays() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.engine
-        .save_draft(chat.clone(), "A long letter, not sent".into())
+        .save_draft(chat, "A long letter, not sent".into())
         .await
         .unwrap();
     for source in [
@@ -91,12 +91,12 @@ async fn another_text_in_the_composer_stays() {
             ..TurnOptions::default()
         };
         app.engine
-            .send_with(chat.clone(), "Hello.".into(), options)
+            .send_with(chat, "Hello.".into(), options)
             .await
             .unwrap();
-        ended(&mut events, &chat).await;
+        ended(&mut events, chat).await;
         assert_eq!(
-            app.engine.open_chat(chat.clone()).await.unwrap().draft,
+            app.engine.open_chat(chat).await.unwrap().draft,
             "A long letter, not sent",
             "{source:?}"
         );
@@ -111,7 +111,7 @@ async fn tokens_arrive_in_order_at_every_listener() {
         .play(ReplyScript::new().prefill(3, 9, 0).words("one two three"));
     let mut listeners = [app.engine.subscribe(), app.engine.subscribe()];
     app.engine
-        .send_message(chat.clone(), "Count.".into())
+        .send_message(chat, "Count.".into())
         .await
         .unwrap();
     for events in &mut listeners {
@@ -133,10 +133,10 @@ async fn regenerating_adds_a_swipe() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("First.").reply("Second.");
-    app.send(&chat, "Hello.").await;
+    app.send(chat, "Hello.").await;
     let mut events = app.engine.subscribe();
-    app.engine.regenerate(chat.clone()).await.unwrap();
-    let (reply, _) = ended(&mut events, &chat).await;
+    app.engine.regenerate(chat).await.unwrap();
+    let (reply, _) = ended(&mut events, chat).await;
     let reply = reply.unwrap();
     let texts: Vec<_> = reply
         .swipes
@@ -150,7 +150,7 @@ async fn regenerating_adds_a_swipe() {
     };
     assert_eq!(first.prompt.messages, second.prompt.messages);
     app.engine.select_swipe(reply.id, 0).await.unwrap();
-    assert_eq!(app.transcript(&chat).await.last().unwrap(), "Mira: First.");
+    assert_eq!(app.transcript(chat).await.last().unwrap(), "Mira: First.");
 }
 
 #[tokio::test]
@@ -164,14 +164,14 @@ async fn continue_extends_the_reply() {
                 .finish(FinishReason::Length),
         )
         .reply(" a time.");
-    let (_, reason) = app.send(&chat, "A story, please.").await;
+    let (_, reason) = app.send(chat, "A story, please.").await;
     assert_eq!(reason, EndReason::Length);
     let mut events = app.engine.subscribe();
-    app.engine.continue_reply(chat.clone()).await.unwrap();
-    ended(&mut events, &chat).await;
+    app.engine.continue_reply(chat).await.unwrap();
+    ended(&mut events, chat).await;
     assert!(app.model.last_request().unwrap().prompt.continues);
     assert_eq!(
-        app.transcript(&chat).await.last().unwrap(),
+        app.transcript(chat).await.last().unwrap(),
         "Mira: Once upon a time."
     );
 }
@@ -189,12 +189,12 @@ async fn stopping_keeps_the_text_so_far() {
     );
     let mut events = app.engine.subscribe();
     app.engine
-        .send_message(chat.clone(), "Go on.".into())
+        .send_message(chat, "Go on.".into())
         .await
         .unwrap();
     gate.reached().await;
-    app.engine.stop(chat.clone()).await.unwrap();
-    let (reply, reason) = ended(&mut events, &chat).await;
+    app.engine.stop(chat).await.unwrap();
+    let (reply, reason) = ended(&mut events, chat).await;
     let reply = reply.unwrap();
     assert_eq!(
         (reason, selected_text(&reply)),
@@ -226,12 +226,12 @@ async fn the_end_of_the_app_is_not_called_a_stop() {
     );
     let mut events = app.engine.subscribe();
     app.engine
-        .send_message(chat.clone(), "Go on.".into())
+        .send_message(chat, "Go on.".into())
         .await
         .unwrap();
     gate.reached().await;
     app.engine.shutdown().await;
-    let reply = ended(&mut events, &chat).await.0.unwrap();
+    let reply = ended(&mut events, chat).await.0.unwrap();
     assert_eq!(
         (selected_text(&reply), reply.swipes[0].state),
         ("Half a", SwipeState::Interrupted)
@@ -243,7 +243,7 @@ async fn cut_stream_keeps_its_text_and_explains() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.play(ReplyScript::new().words("All that ").cut());
-    let (reply, reason) = app.send(&chat, "Hello.").await;
+    let (reply, reason) = app.send(chat, "Hello.").await;
     let reply = reply.unwrap();
     assert_eq!(
         (selected_text(&reply), reply.swipes[0].state),
@@ -273,15 +273,15 @@ async fn failed_reply_leaves_no_message_and_can_be_retried() {
         "start it",
     );
     app.model.fail(refused).reply("Now I can.");
-    let (reply, reason) = app.send(&chat, "Hello?").await;
+    let (reply, reason) = app.send(chat, "Hello?").await;
     assert!(reply.is_none() && matches!(reason, EndReason::Failed { .. }));
-    assert_eq!(app.transcript(&chat).await.len(), 2);
+    assert_eq!(app.transcript(chat).await.len(), 2);
 
     let mut events = app.engine.subscribe();
-    app.engine.regenerate(chat.clone()).await.unwrap();
-    ended(&mut events, &chat).await;
+    app.engine.regenerate(chat).await.unwrap();
+    ended(&mut events, chat).await;
     assert_eq!(
-        app.transcript(&chat).await[1..],
+        app.transcript(chat).await[1..],
         ["Traveller: Hello?", "Mira: Now I can."]
     );
 }
@@ -291,27 +291,25 @@ async fn failed_reply_leaves_no_message_and_can_be_retried() {
 async fn two_chats_reply_at_once() {
     let app = Headless::new().await;
     let first = app.first_chat().await;
-    let second = app.engine.new_chat(first.character.clone()).await.unwrap();
+    let second = app.engine.new_chat(first.character).await.unwrap();
     let gate = ReplyGate::new();
     app.model
         .play(ReplyScript::new().gate(&gate).words("First."))
         .reply("Second.");
     let mut events = app.engine.subscribe();
     app.engine
-        .send_message(first.id.clone(), "One.".into())
+        .send_message(first.id, "One.".into())
         .await
         .unwrap();
     gate.reached().await;
-    let (reply, _) = app.send(&second.id, "Two.").await;
+    let (reply, _) = app.send(second.id, "Two.").await;
     assert_eq!(selected_text(&reply.unwrap()), "Second.");
     assert!(matches!(
-        app.engine
-            .send_message(first.id.clone(), "Again.".into())
-            .await,
+        app.engine.send_message(first.id, "Again.".into()).await,
         Err(ApiError::Busy { .. })
     ));
     gate.open();
-    let (reply, _) = ended(&mut events, &first.id).await;
+    let (reply, _) = ended(&mut events, first.id).await;
     assert_eq!(selected_text(&reply.unwrap()), "First.");
 }
 
@@ -328,14 +326,14 @@ async fn late_listener_joins_a_running_reply() {
             .words("so good."),
     );
     app.engine
-        .send_message(chat.clone(), "Tell me.".into())
+        .send_message(chat, "Tell me.".into())
         .await
         .unwrap();
     gate.reached().await;
     let mut events = app.engine.subscribe();
     let generating = app
         .engine
-        .open_chat(chat.clone())
+        .open_chat(chat)
         .await
         .unwrap()
         .generating
@@ -367,31 +365,23 @@ async fn edits_and_deletions_affect_the_next_prompt() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.reply("Blue, I think.").reply("As you say.");
-    app.send(&chat, "What colour is the sea?").await;
-    let question = app
-        .engine
-        .open_chat(chat.clone())
-        .await
-        .unwrap()
-        .page
-        .messages[1]
-        .id
-        .clone();
+    app.send(chat, "What colour is the sea?").await;
+    let question = app.engine.open_chat(chat).await.unwrap().page.messages[1].id;
     app.engine
-        .edit_message(question.clone(), "What colour is the fox?".into())
+        .edit_message(question, "What colour is the fox?".into())
         .await
         .unwrap();
-    app.send(&chat, "Sure?").await;
+    app.send(chat, "Sure?").await;
     let sent = serde_json::to_string(&app.model.last_request().unwrap().prompt.messages).unwrap();
     assert!(
         sent.contains("the fox") && !sent.contains("the sea"),
         "{sent}"
     );
 
-    app.engine.delete_message(question.clone()).await.unwrap();
-    assert!(!app.transcript(&chat).await.concat().contains("fox"));
+    app.engine.delete_message(question).await.unwrap();
+    assert!(!app.transcript(chat).await.concat().contains("fox"));
     app.engine.restore_message(question).await.unwrap();
-    assert!(app.transcript(&chat).await[1].ends_with("the fox?"));
+    assert!(app.transcript(chat).await[1].ends_with("the fox?"));
 }
 
 /// Prompts are append-only over whole turns, including a restart.
@@ -400,7 +390,7 @@ async fn each_prompt_begins_with_the_previous_one() {
     let mut app = Headless::new().await;
     let chat = app.first_chat().await.id;
     for turn in 0..6 {
-        app.send(&chat, &format!("Question {turn}, please.")).await;
+        app.send(chat, &format!("Question {turn}, please.")).await;
         if turn == 3 {
             app = app.restart().await;
         }
@@ -431,11 +421,11 @@ async fn preview_equals_sent_prompt_and_manifest() {
     let chat = app.first_chat().await.id;
     let preview = app
         .engine
-        .preview_prompt(chat.clone(), "Who are you?".into(), WhatIf::default())
+        .preview_prompt(chat, "Who are you?".into(), WhatIf::default())
         .await
         .unwrap();
     assert!(app.model.requests().is_empty());
-    let (reply, _) = app.send(&chat, "Who are you?").await;
+    let (reply, _) = app.send(chat, "Who are you?").await;
     let sent = app.model.last_request().unwrap().prompt.messages;
     let texts: Vec<_> = preview
         .messages
@@ -451,7 +441,7 @@ async fn preview_equals_sent_prompt_and_manifest() {
 
     let manifest = app
         .engine
-        .manifest(reply.unwrap().swipes[0].id.clone())
+        .manifest(reply.unwrap().swipes[0].id)
         .await
         .unwrap();
     assert_eq!(
@@ -481,7 +471,7 @@ async fn preview_equals_sent_prompt_and_manifest() {
 async fn message_that_cannot_fit_is_refused_with_count() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let (reply, reason) = app.send(&chat, &"word ".repeat(20_000)).await;
+    let (reply, reason) = app.send(chat, &"word ".repeat(20_000)).await;
     assert!(reply.is_none() && app.model.requests().is_empty());
     let EndReason::Failed {
         error:
@@ -514,7 +504,12 @@ async fn message_that_cannot_fit_is_refused_with_count() {
     let block = block.unwrap();
     assert_eq!(
         (block.kind.as_str(), &block.origin),
-        ("message", &Origin::Message { id: said })
+        (
+            "message",
+            &Origin::Message {
+                id: said.to_string()
+            }
+        )
     );
     assert!(block.tokens > 20_000);
 }
@@ -524,20 +519,16 @@ async fn message_that_cannot_fit_is_refused_with_count() {
 async fn card_that_cannot_fit_is_refused_with_its_field() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
-    let character = app
-        .engine
-        .get_character(chat.character.clone())
-        .await
-        .unwrap();
+    let character = app.engine.get_character(chat.character).await.unwrap();
     let mut fields = character.fields;
     fields.description = "She keeps bees. ".repeat(4_000);
     app.engine
-        .update_character(chat.character.clone(), fields.clone())
+        .update_character(chat.character, fields.clone())
         .await
         .unwrap();
     let error = app
         .engine
-        .preview_prompt(chat.id.clone(), "Hello.".into(), WhatIf::default())
+        .preview_prompt(chat.id, "Hello.".into(), WhatIf::default())
         .await
         .unwrap_err();
     let ApiError::ContextOverflow {
@@ -549,7 +540,7 @@ async fn card_that_cannot_fit_is_refused_with_its_field() {
         panic!("{error:?}")
     };
     let origin = Origin::Card {
-        character: chat.character.clone(),
+        character: chat.character.to_string(),
         field: "description".into(),
     };
     assert_eq!(
@@ -573,11 +564,7 @@ async fn card_that_cannot_fit_is_refused_with_its_field() {
 async fn edited_card_and_persona_change_the_next_prompt() {
     let app = Headless::new().await;
     let chat = app.first_chat().await;
-    let character = app
-        .engine
-        .get_character(chat.character.clone())
-        .await
-        .unwrap();
+    let character = app.engine.get_character(chat.character).await.unwrap();
     let mut fields = character.fields;
     fields.description = "{{char}} now keeps bees for {{user}}.".into();
     app.engine
@@ -586,8 +573,8 @@ async fn edited_card_and_persona_change_the_next_prompt() {
         .unwrap();
     let mut persona = chat.persona;
     (persona.name, persona.description) = ("Ada".into(), "A clockmaker.".into());
-    app.engine.save_persona(persona).await.unwrap();
-    app.send(&chat.id, "Hello.").await;
+    app.engine.save_persona(persona.into()).await.unwrap();
+    app.send(chat.id, "Hello.").await;
     let head = &app.model.last_request().unwrap().prompt.messages[0].text;
     assert!(
         head.contains("Mira now keeps bees for Ada.") && head.contains("About Ada: A clockmaker."),
@@ -605,7 +592,7 @@ async fn removes_the_speakers_name_from_a_reply() {
             .text("ra: Sit")
             .text(" down."),
     );
-    let (reply, _) = app.send(&chat, "Hello.").await;
+    let (reply, _) = app.send(chat, "Hello.").await;
     assert_eq!(selected_text(&reply.unwrap()), "Sit down.");
     assert_eq!(
         app.model.last_request().unwrap().prompt.stop,
@@ -621,13 +608,10 @@ async fn stalled_stream_is_stored() {
     let gate = ReplyGate::new();
     app.model
         .play(ReplyScript::new().words("One two three four").gate(&gate));
-    app.engine
-        .send_message(chat.clone(), "Go.".into())
-        .await
-        .unwrap();
+    app.engine.send_message(chat, "Go.".into()).await.unwrap();
     gate.reached().await;
     let whole = async {
-        while app.transcript(&chat).await.last().unwrap() != "Mira: One two three four" {
+        while app.transcript(chat).await.last().unwrap() != "Mira: One two three four" {
             tokio::task::yield_now().await;
         }
     };
@@ -645,23 +629,23 @@ async fn running_reply_blocks_edits_and_deletions() {
     app.model.play(ReplyScript::new().gate(&gate));
     let mut events = app.engine.subscribe();
     app.engine
-        .send_message(chat.id.clone(), "Go.".into())
+        .send_message(chat.id, "Go.".into())
         .await
         .unwrap();
     gate.reached().await;
-    let greeting = chat.page.messages[0].id.clone();
+    let greeting = chat.page.messages[0].id;
     let refused =
         |result: Result<(), ApiError>| assert!(matches!(result, Err(ApiError::Busy { .. })));
     refused(
         app.engine
-            .edit_message(greeting.clone(), "Mine.".into())
+            .edit_message(greeting, "Mine.".into())
             .await
             .map(drop),
     );
-    refused(app.engine.delete_message(greeting.clone()).await);
-    refused(app.engine.continue_reply(chat.id.clone()).await.map(drop));
-    app.engine.stop(chat.id.clone()).await.unwrap();
-    let (message, reason) = ended(&mut events, &chat.id).await;
+    refused(app.engine.delete_message(greeting).await);
+    refused(app.engine.continue_reply(chat.id).await.map(drop));
+    app.engine.stop(chat.id).await.unwrap();
+    let (message, reason) = ended(&mut events, chat.id).await;
     assert!(
         message.is_none() && reason == EndReason::Cancelled,
         "stopped before any text: no message is left"
@@ -678,7 +662,7 @@ async fn turn_with_small_context_keeps_the_history() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     for turn in 0..8 {
-        app.send(&chat, &format!("Turn {turn}: {}", "many words ".repeat(40)))
+        app.send(chat, &format!("Turn {turn}: {}", "many words ".repeat(40)))
             .await;
     }
     let small = engine::TurnOptions {
@@ -688,21 +672,21 @@ async fn turn_with_small_context_keeps_the_history() {
     let count = |report: engine::api::PromptReport| report.messages.len();
     let large = count(
         app.engine
-            .preview_prompt(chat.clone(), "And now?".into(), WhatIf::default())
+            .preview_prompt(chat, "And now?".into(), WhatIf::default())
             .await
             .unwrap(),
     );
     let mut events = app.engine.subscribe();
     app.engine
-        .send_with(chat.clone(), "Short.".into(), small)
+        .send_with(chat, "Short.".into(), small)
         .await
         .unwrap();
-    ended(&mut events, &chat).await;
+    ended(&mut events, chat).await;
     assert!(app.model.last_request().unwrap().prompt.messages.len() < large);
     assert_eq!(
         count(
             app.engine
-                .preview_prompt(chat.clone(), "And now?".into(), WhatIf::default())
+                .preview_prompt(chat, "And now?".into(), WhatIf::default())
                 .await
                 .unwrap()
         ),
@@ -715,7 +699,7 @@ async fn turn_with_small_context_keeps_the_history() {
 async fn marks_of_a_model_are_thoughts() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    let owner = SettingOwner::Chat { id: chat.clone() };
+    let owner = SettingOwner::Chat { id: chat };
     let marks = SettingValue::Text("<plan> </plan>".into());
     app.engine
         .set_setting(owner, "thought_marks".into(), Some(marks))
@@ -724,13 +708,13 @@ async fn marks_of_a_model_are_thoughts() {
     app.model
         .play(ReplyScript::new().words("<plan>She looks cold.</plan>\n\nCome in."))
         .reply("Sit.");
-    let (reply, _) = app.send(&chat, "Hello.").await;
+    let (reply, _) = app.send(chat, "Hello.").await;
     let display = reply.unwrap().swipes.remove(0).display.unwrap();
     assert_eq!(
         (display.text.as_str(), display.thoughts.as_str()),
         ("Come in.", "She looks cold.")
     );
-    app.send(&chat, "Thanks.").await;
+    app.send(chat, "Thanks.").await;
     let sent = app.model.last_request().unwrap().prompt;
     assert_eq!(sent.messages[sent.messages.len() - 2].text, "Come in.");
 }
@@ -744,7 +728,7 @@ async fn thoughts_are_separated_from_the_reply() {
         .play(ReplyScript::new().words("<think>She looks cold.</think>\n\nCome in."))
         .reply("Sit.");
     let mut events = app.engine.subscribe();
-    let (reply, _) = app.send(&chat, "Hello.").await;
+    let (reply, _) = app.send(chat, "Hello.").await;
     let swipe = reply.unwrap().swipes.remove(0);
     assert!(swipe.figures.unwrap().thought_ms.is_some());
     let display = swipe.display.unwrap();
@@ -768,7 +752,7 @@ async fn thoughts_are_separated_from_the_reply() {
     );
     assert_eq!(numbers, (0..numbers.len() as u32).collect::<Vec<_>>());
 
-    app.send(&chat, "Thanks.").await;
+    app.send(chat, "Thanks.").await;
     let sent = app.model.last_request().unwrap().prompt;
     let reply = &sent.messages[sent.messages.len() - 2];
     assert_eq!(reply.text, "Come in.");

@@ -1,7 +1,8 @@
 //! Contents of requests: every configured text is in the sent bytes, and nothing else.
 
+use domain::ChatId;
 use engine::api::{
-    ApiError, Change, Origin, Persona, Placement, PromptBlock, PromptReport, SettingOwner,
+    ApiError, Change, Origin, PersonaDraft, Placement, PromptBlock, PromptReport, SettingOwner,
     SettingValue, WhatIf, Zone,
 };
 use serde_json::{Value, json};
@@ -31,7 +32,7 @@ fn card() -> Value {
 
 struct Lighthouse {
     app: Headless,
-    chat: String,
+    chat: ChatId,
 }
 
 impl Lighthouse {
@@ -48,7 +49,7 @@ impl Lighthouse {
             .unwrap();
         let chat = app
             .engine
-            .new_chat(report.imported[0].id.clone())
+            .new_chat(report.imported[0].id.parse().unwrap())
             .await
             .unwrap()
             .id;
@@ -56,13 +57,11 @@ impl Lighthouse {
     }
 
     async fn set(&self, key: &str, value: &str) {
-        self.set_in(&self.chat, key, value).await;
+        self.set_in(self.chat, key, value).await;
     }
 
-    async fn set_in(&self, chat: &str, key: &str, value: &str) {
-        let owner = SettingOwner::Chat {
-            id: chat.to_owned(),
-        };
+    async fn set_in(&self, chat: ChatId, key: &str, value: &str) {
+        let owner = SettingOwner::Chat { id: chat };
         self.app
             .engine
             .set_setting(owner, key.into(), Some(SettingValue::Text(value.into())))
@@ -82,17 +81,17 @@ impl Lighthouse {
     }
 
     async fn say(&self, text: &str) -> String {
-        self.say_in(&self.chat, text).await
+        self.say_in(self.chat, text).await
     }
 
-    async fn say_in(&self, chat: &str, text: &str) -> String {
+    async fn say_in(&self, chat: ChatId, text: &str) -> String {
         self.app.model.reply("Hm.");
         self.app.send(chat, text).await;
         self.sent()
     }
 
     /// Opens another chat with the character of this name, which is imported if it is missing.
-    async fn chat_with(&self, name: &str) -> String {
+    async fn chat_with(&self, name: &str) -> ChatId {
         let known = self.app.engine.list_characters().await.unwrap();
         let known = known
             .into_iter()
@@ -108,18 +107,18 @@ impl Lighthouse {
                     .engine
                     .import_bytes(format!("{name}.json"), card.to_string().into_bytes())
                     .await;
-                report.unwrap().imported[0].id.clone()
+                report.unwrap().imported[0].id.parse().unwrap()
             }
         };
         self.app.engine.new_chat(character).await.unwrap().id
     }
 
     /// Returns the blocks with `text` in the last reply's manifest.
-    async fn blocks(&self, chat: &str, text: &str) -> Vec<PromptBlock> {
+    async fn blocks(&self, chat: ChatId, text: &str) -> Vec<PromptBlock> {
         let messages = self
             .app
             .engine
-            .whole_chat(chat.to_owned())
+            .whole_chat(chat)
             .await
             .unwrap()
             .page
@@ -128,7 +127,7 @@ impl Lighthouse {
         let report = self
             .app
             .engine
-            .manifest(reply.swipes[reply.selected as usize].id.clone())
+            .manifest(reply.swipes[reply.selected as usize].id)
             .await
             .unwrap();
         report
@@ -142,20 +141,18 @@ impl Lighthouse {
 #[tokio::test]
 async fn request_contains_persona_lore_mode_and_settings() {
     let house = Lighthouse::open().await;
-    let persona = Persona {
-        id: String::new(),
+    let persona = PersonaDraft {
+        id: None,
         name: "Wren".into(),
         description: "A mapmaker with a canary.".into(),
         instructions: String::new(),
-        picture: None,
         place: Default::default(),
-        characters: Vec::new(),
     };
     let persona = house.app.engine.save_persona(persona).await.unwrap();
     house
         .app
         .engine
-        .set_chat_persona(house.chat.clone(), persona.id)
+        .set_chat_persona(house.chat, persona.id)
         .await
         .unwrap();
     house.set("mode", "study").await;
@@ -225,7 +222,7 @@ async fn preview_equals_the_sent_prompt() {
     let preview = house
         .app
         .engine
-        .preview_prompt(house.chat.clone(), text.clone(), WhatIf::default())
+        .preview_prompt(house.chat, text.clone(), WhatIf::default())
         .await
         .unwrap();
     house.say(&text).await;
@@ -248,11 +245,10 @@ async fn preview_equals_the_sent_prompt() {
 async fn what_if_excludes_a_block_and_changes_nothing() {
     let house = Lighthouse::open().await;
     house.say("Tell me of the reef.").await;
-    let chat = || house.chat.clone();
     let plain = house
         .app
         .engine
-        .preview_prompt(chat(), String::new(), WhatIf::default())
+        .preview_prompt(house.chat, String::new(), WhatIf::default())
         .await
         .unwrap();
     let lamp = plain
@@ -271,14 +267,14 @@ async fn what_if_excludes_a_block_and_changes_nothing() {
     let without = house
         .app
         .engine
-        .preview_prompt(chat(), String::new(), what_if)
+        .preview_prompt(house.chat, String::new(), what_if)
         .await
         .unwrap();
     assert!(!without.text.contains("whale oil") && without.tokens.total < plain.tokens.total);
     let again = house
         .app
         .engine
-        .preview_prompt(chat(), String::new(), WhatIf::default())
+        .preview_prompt(house.chat, String::new(), WhatIf::default())
         .await
         .unwrap();
     assert_eq!(again.text, plain.text);
@@ -298,7 +294,7 @@ async fn what_if_excludes_earlier_messages() {
         house
             .app
             .engine
-            .preview_prompt(house.chat.clone(), "And now?".into(), what_if)
+            .preview_prompt(house.chat, "And now?".into(), what_if)
             .await
             .unwrap()
     };
@@ -335,7 +331,7 @@ async fn previews_another_placement() {
         house
             .app
             .engine
-            .preview_prompt(house.chat.clone(), "And now?".into(), what_if)
+            .preview_prompt(house.chat, "And now?".into(), what_if)
             .await
             .unwrap()
     };
@@ -358,12 +354,7 @@ async fn previews_another_placement() {
 #[tokio::test]
 async fn compares_the_next_prompt_with_the_last() {
     let house = Lighthouse::open().await;
-    let compare = |text: &str| {
-        house
-            .app
-            .engine
-            .compare_next(house.chat.clone(), text.to_owned())
-    };
+    let compare = |text: &str| house.app.engine.compare_next(house.chat, text.to_owned());
     let first = compare("Hello.").await.unwrap();
     assert_eq!(
         (first.previous, first.parts.len(), first.parts[0].change),
@@ -419,7 +410,7 @@ async fn previews_an_unsaved_template() {
             template_json: Some(json),
             ..WhatIf::default()
         };
-        engine.preview_prompt(house.chat.clone(), "Tell me of the reef.".into(), what_if)
+        engine.preview_prompt(house.chat, "Tell me of the reef.".into(), what_if)
     };
     let report = preview(base.replace("You are ${character.name}", "You play ${character.name}"))
         .await
@@ -449,11 +440,11 @@ async fn previews_an_unsaved_template() {
 async fn lore_block_links_to_its_entry() {
     let house = Lighthouse::open().await;
     house.say("Tell me of the reef.").await;
-    let block = house.blocks(&house.chat, "The reef took").await.remove(0);
+    let block = house.blocks(house.chat, "The reef took").await.remove(0);
     let character = house
         .app
         .engine
-        .open_chat(house.chat.clone())
+        .open_chat(house.chat)
         .await
         .unwrap()
         .character;
@@ -477,9 +468,7 @@ async fn lore_block_links_to_its_entry() {
 async fn pinned_message_is_sent_after_leaving_the_window() {
     let house = Lighthouse::open().await;
     house.set("context_limit", "auto").await;
-    let owner = SettingOwner::Chat {
-        id: house.chat.clone(),
-    };
+    let owner = SettingOwner::Chat { id: house.chat };
     house
         .app
         .engine
@@ -491,12 +480,7 @@ async fn pinned_message_is_sent_after_leaving_the_window() {
         .await
         .unwrap();
     house.say("The password is CANARY-7731.").await;
-    let chat = house
-        .app
-        .engine
-        .whole_chat(house.chat.clone())
-        .await
-        .unwrap();
+    let chat = house.app.engine.whole_chat(house.chat).await.unwrap();
     let told = chat
         .page
         .messages
@@ -507,7 +491,7 @@ async fn pinned_message_is_sent_after_leaving_the_window() {
         house
             .app
             .engine
-            .pin_message(told.id.clone(), true)
+            .pin_message(told.id, true)
             .await
             .unwrap()
             .pinned
@@ -520,13 +504,7 @@ async fn pinned_message_is_sent_after_leaving_the_window() {
             sent.contains("CANARY-7731"),
             "the pinned message is gone:\n{sent}"
         );
-        let anchor = house
-            .app
-            .engine
-            .open_chat(house.chat.clone())
-            .await
-            .unwrap()
-            .anchor;
+        let anchor = house.app.engine.open_chat(house.chat).await.unwrap().anchor;
         left |= anchor.is_some_and(|anchor| anchor > told.id);
     }
     assert!(
@@ -543,25 +521,25 @@ async fn remembered_fact_is_sent_until_forgotten() {
     const QUESTION: &str = "What is the name of my boat?";
     let house = Lighthouse::open().await;
     let later = house.chat_with("Ada").await;
-    house.say_in(&later, "Good evening.").await;
+    house.say_in(later, "Good evening.").await;
     house
         .say("Remember that I own a boat named ZEPHYRINE.")
         .await;
     assert!(
-        !house.say_in(&later, "Nice weather.").await.contains(CANARY),
+        !house.say_in(later, "Nice weather.").await.contains(CANARY),
         "the message does not call for it"
     );
 
-    let sent = house.say_in(&later, QUESTION).await;
+    let sent = house.say_in(later, QUESTION).await;
     assert_eq!(sent.matches(CANARY).count(), 1, "{sent}");
     let engine = &house.app.engine;
-    let character = engine.open_chat(later.clone()).await.unwrap().character;
+    let character = engine.open_chat(later).await.unwrap().character;
     let memory = engine
         .list_memories(character, String::new())
         .await
         .unwrap()
         .remove(0);
-    let blocks = house.blocks(&later, CANARY).await;
+    let blocks = house.blocks(later, CANARY).await;
     let [block] = blocks.as_slice() else {
         panic!("not one block: {blocks:?}")
     };
@@ -569,7 +547,7 @@ async fn remembered_fact_is_sent_until_forgotten() {
         (&block.origin, block.zone, block.kept),
         (
             &Origin::Memory {
-                id: memory.id.clone()
+                id: memory.id.to_string()
             },
             Zone::Input,
             true
@@ -580,10 +558,10 @@ async fn remembered_fact_is_sent_until_forgotten() {
         "{block:?}"
     );
     let new = house.chat_with("Ada").await;
-    assert!(house.say_in(&new, QUESTION).await.contains(CANARY));
+    assert!(house.say_in(new, QUESTION).await.contains(CANARY));
 
     let stranger = house.chat_with("Bo").await;
-    let sent = house.say_in(&stranger, QUESTION).await;
+    let sent = house.say_in(stranger, QUESTION).await;
     assert!(
         sent.contains("You are Bo") && !sent.contains(CANARY),
         "{sent}"
@@ -591,7 +569,7 @@ async fn remembered_fact_is_sent_until_forgotten() {
 
     engine.delete_memory(memory.id).await.unwrap();
     for chat in [later, new, house.chat_with("Ada").await] {
-        let sent = house.say_in(&chat, "My boat's name, once more?").await;
+        let sent = house.say_in(chat, "My boat's name, once more?").await;
         assert!(
             sent.contains("once more?") && !sent.contains(CANARY),
             "{sent}"
@@ -604,12 +582,7 @@ async fn remembered_fact_is_sent_until_forgotten() {
 async fn a_new_scene_starts_with_an_empty_window() {
     let house = Lighthouse::open().await;
     house.say("The old canary.").await;
-    house
-        .app
-        .engine
-        .new_scene(house.chat.clone())
-        .await
-        .unwrap();
+    house.app.engine.new_scene(house.chat).await.unwrap();
     let sent = house.say("A new day.").await;
     assert!(
         !sent.contains("The old canary.") && sent.contains("A new day."),
@@ -618,7 +591,7 @@ async fn a_new_scene_starts_with_an_empty_window() {
     assert!(
         house
             .app
-            .transcript(&house.chat)
+            .transcript(house.chat)
             .await
             .iter()
             .any(|line| line.contains("The old canary."))
@@ -695,10 +668,10 @@ async fn imported_preset_composes_the_prompt() {
         .say("Remember that I own a boat named ZEPHYRINE.")
         .await;
     let later = house.chat_with("Ada").await;
-    house.set_in(&later, "template", &template.id).await;
+    house.set_in(later, "template", &template.id).await;
     assert!(
         house
-            .say_in(&later, "What is the name of my boat?")
+            .say_in(later, "What is the name of my boat?")
             .await
             .contains("ZEPHYRINE"),
         "memory works"
@@ -745,7 +718,7 @@ async fn preset_defines_lore_format_and_placement() {
         sent.starts_with("Play Ada.\n\n[Of Ada's world: The lamp burns whale oil.]\n\nAda keeps"),
         "{sent}"
     );
-    let blocks = house.blocks(&house.chat, "whale oil").await;
+    let blocks = house.blocks(house.chat, "whale oil").await;
     assert!(
         matches!(
             blocks[..],
@@ -768,7 +741,7 @@ async fn preset_defines_lore_format_and_placement() {
     let rendered = house
         .app
         .engine
-        .render_template(json, house.chat.clone())
+        .render_template(json, house.chat)
         .await
         .unwrap();
     assert!(
@@ -810,18 +783,18 @@ async fn older_template_sends_memories_as_blocks() {
     );
     let later = house.chat_with("Ada").await;
     house
-        .set_in(&later, "template", &report.imported[0].id)
+        .set_in(later, "template", &report.imported[0].id)
         .await;
-    let before = house.say_in(&later, "Nice weather.").await;
+    let before = house.say_in(later, "Nice weather.").await;
     house
         .say("Remember that I own a boat named ZEPHYRINE.")
         .await;
-    let sent = house.say_in(&later, "What is the name of my boat?").await;
+    let sent = house.say_in(later, "What is the name of my boat?").await;
     assert!(
         before.starts_with("You are Ada.") && sent.starts_with(&before),
         "the head changed:\n{sent}"
     );
-    let blocks = house.blocks(&later, "ZEPHYRINE").await;
+    let blocks = house.blocks(later, "ZEPHYRINE").await;
     let [block] = blocks.as_slice() else {
         panic!("not one block: {blocks:?}\n{sent}")
     };
@@ -857,7 +830,7 @@ async fn template_is_checked_and_rendered_unsaved() {
     );
     let base = engine.get_template("base-roleplay".into()).await.unwrap();
     let rendered = engine
-        .render_template(base.json.clone(), house.chat.clone())
+        .render_template(base.json.clone(), house.chat)
         .await
         .unwrap();
     assert!(
@@ -869,10 +842,7 @@ async fn template_is_checked_and_rendered_unsaved() {
         "You are ${character.name}",
         "{{nosuchthing}} You are ${character.name}",
     );
-    let rendered = engine
-        .render_template(vain, house.chat.clone())
-        .await
-        .unwrap();
+    let rendered = engine.render_template(vain, house.chat).await.unwrap();
     let sections: Vec<_> = rendered
         .problems
         .iter()
@@ -923,7 +893,7 @@ async fn empty_composer_previews_the_next_turn() {
         house
             .app
             .engine
-            .preview_prompt(house.chat.clone(), text.into(), WhatIf::default())
+            .preview_prompt(house.chat, text.into(), WhatIf::default())
             .await
             .unwrap()
     };
@@ -934,10 +904,10 @@ async fn empty_composer_previews_the_next_turn() {
     let again = house
         .app
         .engine
-        .preview_prompt(house.chat.clone(), String::new(), again)
+        .preview_prompt(house.chat, String::new(), again)
         .await
         .unwrap();
-    let reply = house.app.transcript(&house.chat).await.pop().unwrap();
+    let reply = house.app.transcript(house.chat).await.pop().unwrap();
     let (_, reply) = reply.split_once(": ").unwrap();
     for text in ["", "And then?"] {
         assert!(preview(text).await.text.contains(reply), "{text}");
@@ -950,12 +920,7 @@ async fn empty_composer_previews_the_next_turn() {
 async fn xray_and_reply_show_the_same_share() {
     let house = Lighthouse::open().await;
     house.say("Tell me of the reef.").await;
-    let chat = house
-        .app
-        .engine
-        .whole_chat(house.chat.clone())
-        .await
-        .unwrap();
+    let chat = house.app.engine.whole_chat(house.chat).await.unwrap();
     let swipe = chat.page.messages.last().unwrap().swipes[0].clone();
     let figures = swipe.figures.unwrap();
     let measured = house

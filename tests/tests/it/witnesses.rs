@@ -3,6 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "the figures of the bench")]
 
+use domain::{CharacterId, ChatId};
 use engine::api::{
     CharacterFields, EndReason, Event, GroupOptions, LorebookBinding, MemoryScope, Message,
     PromptReport, SettingOwner, SettingValue, TurnOrder, WhatIf,
@@ -16,10 +17,10 @@ const SECRET: &str = "Zanzibarium";
 /// Mira's table with Ada and Bo.
 struct Table {
     app: Headless,
-    chat: String,
-    mira: String,
-    ada: String,
-    bo: String,
+    chat: ChatId,
+    mira: CharacterId,
+    ada: CharacterId,
+    bo: CharacterId,
 }
 
 impl Table {
@@ -52,10 +53,10 @@ impl Table {
         table
     }
 
-    async fn away(&self, member: &str, away: bool) {
+    async fn away(&self, member: CharacterId, away: bool) {
         self.app
             .engine
-            .set_member(self.chat.clone(), member.to_owned(), false, away)
+            .set_member(self.chat, member, false, away)
             .await
             .unwrap();
     }
@@ -67,17 +68,11 @@ impl Table {
             several_replies,
             auto_delay: 0,
         };
-        self.app
-            .engine
-            .set_group(self.chat.clone(), options)
-            .await
-            .unwrap();
+        self.app.engine.set_group(self.chat, options).await.unwrap();
     }
 
     async fn set(&self, key: &str, value: SettingValue) {
-        let owner = SettingOwner::Chat {
-            id: self.chat.clone(),
-        };
+        let owner = SettingOwner::Chat { id: self.chat };
         self.app
             .engine
             .set_setting(owner, key.into(), Some(value))
@@ -88,21 +83,21 @@ impl Table {
     /// The user speaks and one of those present answers.
     async fn say(&self, text: &str) -> Message {
         self.app.model.reply("Hm, I see.");
-        let (reply, reason) = self.app.send(&self.chat, text).await;
+        let (reply, reason) = self.app.send(self.chat, text).await;
         assert_eq!(reason, EndReason::Stop);
         reply.unwrap()
     }
 
     /// Lets a character speak, or the narrator, and returns the whole prompt of this turn.
-    async fn prompt_of(&self, speaker: Option<&str>) -> String {
+    async fn prompt_of(&self, speaker: Option<CharacterId>) -> String {
         self.app.model.reply("Well.");
         let mut events = self.app.engine.subscribe();
         self.app
             .engine
-            .let_speak(self.chat.clone(), speaker.map(str::to_owned))
+            .let_speak(self.chat, speaker.map(|speaker| speaker.to_string()))
             .await
             .unwrap();
-        ended(&mut events, &self.chat).await;
+        ended(&mut events, self.chat).await;
         self.last_prompt()
     }
 
@@ -118,11 +113,11 @@ impl Table {
 
     /// The report of the newest reply.
     async fn report(&self) -> PromptReport {
-        let chat = self.app.engine.whole_chat(self.chat.clone()).await.unwrap();
+        let chat = self.app.engine.whole_chat(self.chat).await.unwrap();
         let last = chat.page.messages.last().unwrap();
         self.app
             .engine
-            .manifest(last.swipes[last.selected as usize].id.clone())
+            .manifest(last.swipes[last.selected as usize].id)
             .await
             .unwrap()
     }
@@ -130,7 +125,7 @@ impl Table {
     /// The secret is told while Ada is away; then Ada comes back.
     async fn tell_secret(&self) {
         self.say("Good evening, all.").await;
-        self.away(&self.ada, true).await;
+        self.away(self.ada, true).await;
         assert_ne!(
             self.say(&format!(
                 "While Ada is out: the treasure is called {SECRET}."
@@ -139,7 +134,7 @@ impl Table {
             .name,
             "Ada"
         );
-        self.away(&self.ada, false).await;
+        self.away(self.ada, false).await;
     }
 }
 
@@ -147,7 +142,7 @@ impl Table {
 async fn one_who_was_away_does_not_know_the_window() {
     let table = Table::open().await;
     table.tell_secret().await;
-    let ada = table.prompt_of(Some(&table.ada)).await;
+    let ada = table.prompt_of(Some(table.ada)).await;
     assert!(
         !ada.contains(SECRET) && ada.contains("Good evening, all."),
         "{ada}"
@@ -156,11 +151,11 @@ async fn one_who_was_away_does_not_know_the_window() {
         ada.contains("(Ada goes away.)") && ada.contains("(Ada comes back.)"),
         "{ada}"
     );
-    for knows in [Some(table.bo.as_str()), Some(table.mira.as_str()), None] {
+    for knows in [Some(table.bo), Some(table.mira), None] {
         assert!(table.prompt_of(knows).await.contains(SECRET), "{knows:?}");
     }
     assert!(
-        !table.prompt_of(Some(&table.ada)).await.contains(SECRET),
+        !table.prompt_of(Some(table.ada)).await.contains(SECRET),
         "her window stays her own"
     );
     table.say(&format!("Ada, it is {SECRET}.")).await;
@@ -171,35 +166,20 @@ async fn one_who_was_away_does_not_know_the_window() {
 async fn one_who_was_away_does_not_recall_the_secret() {
     let table = Table::open().await;
     table.tell_secret().await;
-    let id = table
-        .app
-        .engine
-        .whole_chat(table.chat.clone())
-        .await
-        .unwrap();
+    let id = table.app.engine.whole_chat(table.chat).await.unwrap();
     let told = id
         .page
         .messages
         .iter()
         .find(|message| message.swipes[0].text.contains(SECRET))
         .unwrap();
-    table
-        .app
-        .engine
-        .pin_message(told.id.clone(), true)
-        .await
-        .unwrap();
+    table.app.engine.pin_message(told.id, true).await.unwrap();
     for turn in 0..4 {
         table
             .say(&format!("Small talk number {turn} about the weather."))
             .await;
     }
-    table
-        .app
-        .engine
-        .new_scene(table.chat.clone())
-        .await
-        .unwrap();
+    table.app.engine.new_scene(table.chat).await.unwrap();
     table.say("Bo, what was the treasure called?").await;
     assert!(
         table.last_prompt().contains(SECRET),
@@ -220,17 +200,12 @@ async fn one_who_was_away_does_not_recall_the_secret() {
 async fn one_who_was_away_does_not_know_what_was_to_be_remembered() {
     let table = Table::open().await;
     table.say("Good evening.").await;
-    table.away(&table.ada, true).await;
+    table.away(table.ada, true).await;
     table
         .say(&format!("Remember that the password is {SECRET}."))
         .await;
-    table.away(&table.ada, false).await;
-    table
-        .app
-        .engine
-        .new_scene(table.chat.clone())
-        .await
-        .unwrap();
+    table.away(table.ada, false).await;
+    table.app.engine.new_scene(table.chat).await.unwrap();
     table.say("Mira, what is the password?").await;
     assert!(
         table.last_prompt().contains(SECRET),
@@ -243,15 +218,9 @@ async fn one_who_was_away_does_not_know_what_was_to_be_remembered() {
         "{}",
         table.last_prompt()
     );
-    let mine = table
-        .app
-        .engine
-        .new_chat(table.ada.clone())
-        .await
-        .unwrap()
-        .id;
+    let mine = table.app.engine.new_chat(table.ada).await.unwrap().id;
     table.app.model.reply("No idea.");
-    table.app.send(&mine, "What is the password?").await;
+    table.app.send(mine, "What is the password?").await;
     assert!(
         !table.last_prompt().contains(SECRET),
         "not in a chat of her own either"
@@ -273,7 +242,7 @@ async fn summaries_keep_the_secret_from_who_was_away() {
             .repeat(6);
     for turn in 0..14 {
         table.say(&format!("{long} That was night {turn}.")).await;
-        let ada = table.prompt_of(Some(&table.ada)).await;
+        let ada = table.prompt_of(Some(table.ada)).await;
         assert!(!ada.contains(SECRET), "turn {turn}:\n{ada}");
     }
 }
@@ -288,26 +257,21 @@ async fn lore_that_the_secret_triggers_stays_away() {
         .import_bytes("Treasures.json".into(), file.to_string().into_bytes())
         .await
         .unwrap();
-    let book = report.imported[0].id.clone();
+    let book = report.imported[0].id.parse().unwrap();
     engine
-        .bind_lorebook(
-            book,
-            vec![LorebookBinding::Chat {
-                id: table.chat.clone(),
-            }],
-        )
+        .bind_lorebook(book, vec![LorebookBinding::Chat { id: table.chat }])
         .await
         .unwrap();
     table.tell_secret().await;
     assert!(
         table
-            .prompt_of(Some(&table.bo))
+            .prompt_of(Some(table.bo))
             .await
             .contains("It glows in the dark.")
     );
     assert!(
         !table
-            .prompt_of(Some(&table.ada))
+            .prompt_of(Some(table.ada))
             .await
             .contains("It glows in the dark.")
     );
@@ -320,25 +284,25 @@ async fn newcomer_knows_nothing_from_before() {
     table
         .say(&format!("The treasure is called {SECRET}."))
         .await;
-    let members = vec![table.ada.clone(), table.bo.clone(), cy.clone()];
+    let members = vec![table.ada, table.bo, cy];
     table
         .app
         .engine
-        .set_members(table.chat.clone(), members)
+        .set_members(table.chat, members)
         .await
         .unwrap();
     assert!(
         table
             .app
-            .transcript(&table.chat)
+            .transcript(table.chat)
             .await
             .contains(&": (Cy joins.)".to_owned())
     );
-    assert!(!table.prompt_of(Some(&cy)).await.contains(SECRET));
+    assert!(!table.prompt_of(Some(cy)).await.contains(SECRET));
     let group = table
         .app
         .engine
-        .open_chat(table.chat.clone())
+        .open_chat(table.chat)
         .await
         .unwrap()
         .group
@@ -347,10 +311,10 @@ async fn newcomer_knows_nothing_from_before() {
     table
         .app
         .engine
-        .let_member_know(table.chat.clone(), cy.clone())
+        .let_member_know(table.chat, cy)
         .await
         .unwrap();
-    assert!(table.prompt_of(Some(&cy)).await.contains(SECRET));
+    assert!(table.prompt_of(Some(cy)).await.contains(SECRET));
 }
 
 /// A member who leaves and returns has missed only the time in between.
@@ -360,20 +324,17 @@ async fn one_who_left_hears_nothing_until_back() {
     table.say("The boat is called Petrel.").await;
     let engine = &table.app.engine;
     engine
-        .set_members(table.chat.clone(), vec![table.bo.clone()])
+        .set_members(table.chat, vec![table.bo])
         .await
         .unwrap();
     table
         .say(&format!("The treasure is called {SECRET}."))
         .await;
     engine
-        .set_members(
-            table.chat.clone(),
-            vec![table.ada.clone(), table.bo.clone()],
-        )
+        .set_members(table.chat, vec![table.ada, table.bo])
         .await
         .unwrap();
-    let ada = table.prompt_of(Some(&table.ada)).await;
+    let ada = table.prompt_of(Some(table.ada)).await;
     assert!(!ada.contains(SECRET) && ada.contains("Petrel"), "{ada}");
 }
 
@@ -384,7 +345,7 @@ async fn private_memories_are_sent_for_one_turn_only() {
     let table = Table::open().await;
     let engine = &table.app.engine;
     let secret = fact(
-        &table.mira,
+        table.mira,
         &format!("Mira keeps the {SECRET} in her drawer."),
         9,
     );
@@ -423,7 +384,7 @@ async fn muted_members_hear_but_do_not_speak() {
     table
         .app
         .engine
-        .set_member(table.chat.clone(), table.ada.clone(), true, false)
+        .set_member(table.chat, table.ada, true, false)
         .await
         .unwrap();
     for turn in 0..6 {
@@ -436,14 +397,14 @@ async fn muted_members_hear_but_do_not_speak() {
         );
     }
     assert!(
-        table.prompt_of(Some(&table.ada)).await.contains(SECRET),
+        table.prompt_of(Some(table.ada)).await.contains(SECRET),
         "click to speak"
     );
-    table.away(&table.bo, true).await;
+    table.away(table.bo, true).await;
     let refused = table
         .app
         .engine
-        .let_speak(table.chat.clone(), Some(table.bo.clone()))
+        .let_speak(table.chat, Some(table.bo.to_string()))
         .await;
     assert!(refused.is_err(), "nobody speaks while away");
 }
@@ -453,18 +414,21 @@ async fn muted_members_hear_but_do_not_speak() {
 async fn one_who_missed_something_has_a_sequence_of_its_own() {
     let table = Table::open().await;
     table.tell_secret().await;
-    table.prompt_of(Some(&table.ada)).await;
+    table.prompt_of(Some(table.ada)).await;
     let hers = table.app.model.last_request().unwrap().cache_key;
-    table.prompt_of(Some(&table.bo)).await;
+    table.prompt_of(Some(table.bo)).await;
     let shared = table.app.model.last_request().unwrap().cache_key;
     assert_eq!(
-        (shared.as_str(), hers),
-        (table.chat.as_str(), format!("{} {}", table.chat, table.ada))
+        (shared, hers),
+        (
+            table.chat.to_string(),
+            format!("{} {}", table.chat, table.ada)
+        )
     );
     let preview = table
         .app
         .engine
-        .preview_prompt(table.chat.clone(), "Ada?".into(), WhatIf::default())
+        .preview_prompt(table.chat, "Ada?".into(), WhatIf::default())
         .await
         .unwrap();
     assert!(!preview.text.contains(SECRET));
@@ -494,20 +458,20 @@ async fn group_file_names_members_order_and_muted() {
     table
         .app
         .engine
-        .set_group(table.chat.clone(), options)
+        .set_group(table.chat, options)
         .await
         .unwrap();
     table
         .app
         .engine
-        .set_member(table.chat.clone(), table.bo.clone(), true, false)
+        .set_member(table.chat, table.bo, true, false)
         .await
         .unwrap();
     let format = engine::api::ChatFileFormat::Group;
     let file = table
         .app
         .engine
-        .export_chat(table.chat.clone(), format)
+        .export_chat(table.chat, format)
         .await
         .unwrap();
     let group: serde_json::Value = serde_json::from_slice(&file.bytes).unwrap();
@@ -521,13 +485,7 @@ async fn group_file_names_members_order_and_muted() {
         (&group["activation_strategy"], &group["auto_mode_delay"]),
         (&json!(3), &json!(9))
     );
-    let alone = table
-        .app
-        .engine
-        .new_chat(table.mira.clone())
-        .await
-        .unwrap()
-        .id;
+    let alone = table.app.engine.new_chat(table.mira).await.unwrap().id;
     assert!(table.app.engine.export_chat(alone, format).await.is_err());
 }
 
@@ -570,13 +528,13 @@ async fn manual_order_stores_the_message_without_a_reply() {
     table
         .app
         .engine
-        .set_group(table.chat.clone(), options)
+        .set_group(table.chat, options)
         .await
         .unwrap();
     let started = table
         .app
         .engine
-        .send_message(table.chat.clone(), "Hello?".into())
+        .send_message(table.chat, "Hello?".into())
         .await
         .unwrap();
     assert!(started.reply.is_none() && started.sent.is_some());
@@ -584,12 +542,12 @@ async fn manual_order_stores_the_message_without_a_reply() {
         table
             .app
             .engine
-            .speak_next(table.chat.clone())
+            .speak_next(table.chat)
             .await
             .unwrap()
             .is_none()
     );
-    assert!(table.prompt_of(Some(&table.bo)).await.contains("Hello?"));
+    assert!(table.prompt_of(Some(table.bo)).await.contains("Hello?"));
 }
 
 #[tokio::test]
@@ -605,7 +563,7 @@ async fn director_chooses_by_name_or_not_at_all() {
     table
         .app
         .engine
-        .set_group(table.chat.clone(), options)
+        .set_group(table.chat, options)
         .await
         .unwrap();
     table.app.model.reply("Bo, I think.");
@@ -636,7 +594,7 @@ async fn characters_go_on_without_the_user() {
     table
         .app
         .engine
-        .set_group(table.chat.clone(), options)
+        .set_group(table.chat, options)
         .await
         .unwrap();
     let mut names = vec![table.say("Introduce yourselves.").await.name];
@@ -647,12 +605,12 @@ async fn characters_go_on_without_the_user() {
             table
                 .app
                 .engine
-                .speak_next(table.chat.clone())
+                .speak_next(table.chat)
                 .await
                 .unwrap()
                 .is_some()
         );
-        names.push(next_reply(&mut events, &table.chat).await);
+        names.push(next_reply(&mut events, table.chat).await);
     }
     names.sort();
     assert_eq!(names, ["Ada", "Bo", "Mira"]);
@@ -660,7 +618,7 @@ async fn characters_go_on_without_the_user() {
         table
             .app
             .engine
-            .speak_next(table.chat.clone())
+            .speak_next(table.chat)
             .await
             .unwrap()
             .is_none(),
@@ -668,7 +626,7 @@ async fn characters_go_on_without_the_user() {
     );
 }
 
-async fn next_reply(events: &mut engine::Events, chat: &str) -> String {
+async fn next_reply(events: &mut engine::Events, chat: ChatId) -> String {
     loop {
         if let Event::Ended {
             chat: of, message, ..

@@ -4,7 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 /// The text is not a UUID.
@@ -12,12 +13,27 @@ use uuid::Uuid;
 #[error("\"{0}\" is not an id")]
 pub struct NotAnId(pub String);
 
+/// Reads an optional id of which an empty text means that there is none, for `deserialize_with`.
+///
+/// # Errors
+/// If the text is neither empty nor an id.
+pub fn none_if_empty<'de, D, T>(reader: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err = NotAnId>,
+{
+    let text = Option::<String>::deserialize(reader)?.filter(|text| !text.is_empty());
+    text.map(|text| text.parse().map_err(D::Error::custom))
+        .transpose()
+}
+
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "specta", derive(specta::Type))]
         #[serde(transparent)]
-        pub struct $name(pub Uuid);
+        pub struct $name(#[cfg_attr(feature = "specta", specta(type = String))] pub Uuid);
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -55,7 +71,7 @@ ids! {
     ModelId
     /// A document attached to a chat, a character or a lorebook.
     DocumentId
-    /// A lorebook outside a card.
+    /// A lorebook. One in a card has the id of its character.
     LorebookId
     /// A folder of chats or characters.
     FolderId

@@ -81,6 +81,25 @@ pub fn client() -> Result<String, Error> {
             Ok(text.into())
         })
         .export(&types, specta_serde::Format)
+        .map(|text| with_distinct_ids(&text))
+}
+
+/// Makes the ids of the exported types distinct. TypeScript refuses a `ChatId` in the place of a
+/// `MessageId`, and accepts a plain string for either.
+fn with_distinct_ids(text: &str) -> String {
+    let line = |line: &str| {
+        let name = line
+            .strip_prefix("export type ")
+            .and_then(|rest| rest.strip_suffix(" = string;"))
+            .filter(|name| name.ends_with("Id"));
+        match name {
+            Some(name) => {
+                format!("export type {name} = string & {{ readonly id?: \"{name}\" }};\n")
+            }
+            None => format!("{line}\n"),
+        }
+    };
+    text.lines().map(line).collect()
 }
 
 fn camel(snake: &str) -> String {

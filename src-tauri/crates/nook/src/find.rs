@@ -1,10 +1,13 @@
 //! Finds items by the name or id that the user entered.
 
 use std::path::Path;
+use std::str::FromStr;
 
+use domain::CharacterId;
+use domain::id::NotAnId;
 use engine::api::{
-    ApiKey, CharacterSummary, ChatSummary, Endpoint, Folder, FolderKind, LorebookSummary, Model,
-    ModelRef, Persona, ToolServer,
+    ApiError, ApiKey, CharacterSummary, ChatSummary, Endpoint, Folder, FolderKind, LorebookSummary,
+    Model, ModelRef, Persona, ToolServer,
 };
 use engine::{Engine, TurnOptions};
 
@@ -22,13 +25,13 @@ pub(crate) async fn character(
         "character",
         engine.list_characters().await?,
         wanted,
-        |one| (&one.id, vec![&one.name]),
+        |one| (one.id.to_string(), vec![&one.name]),
     )
 }
 
 pub(crate) async fn chat(engine: &Engine, wanted: &str) -> Result<ChatSummary, CommandError> {
     pick("chat", engine.list_chats().await?, wanted, |one| {
-        (&one.id, vec![&one.title])
+        (one.id.to_string(), vec![&one.title])
     })
 }
 
@@ -39,7 +42,9 @@ pub(crate) async fn folder(
 ) -> Result<Folder, CommandError> {
     let mut all = engine.list_folders().await?;
     all.retain(|folder| folder.kind == kind);
-    pick("folder", all, wanted, |one| (&one.id, vec![&one.name]))
+    pick("folder", all, wanted, |one| {
+        (one.id.to_string(), vec![&one.name])
+    })
 }
 
 /// A lorebook's own name takes precedence over its character's.
@@ -50,7 +55,7 @@ pub(crate) async fn lorebook(
     let all = engine.list_lorebooks().await?;
     let named = |name: fn(&LorebookSummary) -> &str| {
         pick("lorebook", all.clone(), wanted, move |one| {
-            (&one.id, vec![name(one)])
+            (one.id.to_string(), vec![name(one)])
         })
     };
     match named(|one| &one.name) {
@@ -63,7 +68,7 @@ pub(crate) async fn lorebook(
 
 pub(crate) async fn persona(engine: &Engine, wanted: &str) -> Result<Persona, CommandError> {
     pick("persona", engine.list_personas().await?, wanted, |one| {
-        (&one.id, vec![&one.name])
+        (one.id.to_string(), vec![&one.name])
     })
 }
 
@@ -74,19 +79,22 @@ pub(crate) async fn model(engine: &Engine, wanted: &str) -> Result<Model, Comman
             .into_iter()
             .flatten()
             .filter_map(|name| name.to_str());
-        (&one.id, names.chain([one.name.as_str()]).collect())
+        (
+            one.id.to_string(),
+            names.chain([one.name.as_str()]).collect(),
+        )
     })
 }
 
 pub(crate) async fn api_key(engine: &Engine, wanted: &str) -> Result<ApiKey, CommandError> {
     pick("API key", engine.list_api_keys().await?, wanted, |one| {
-        (&one.id, vec![&one.name])
+        (one.id.to_string(), vec![&one.name])
     })
 }
 
 pub(crate) async fn endpoint(engine: &Engine, wanted: &str) -> Result<Endpoint, CommandError> {
     pick("endpoint", engine.list_endpoints().await?, wanted, |one| {
-        (&one.id, vec![&one.name])
+        (one.id.to_string(), vec![&one.name])
     })
 }
 
@@ -95,8 +103,13 @@ pub(crate) async fn tool_server(engine: &Engine, wanted: &str) -> Result<ToolSer
         "tool server",
         engine.list_tool_servers().await?,
         wanted,
-        |one| (&one.id, vec![&one.name]),
+        |one| (one.id.to_string(), vec![&one.name]),
     )
+}
+
+/// Reads an id that the user entered.
+pub(crate) fn id<T: FromStr<Err = NotAnId>>(text: &str) -> Result<T, CommandError> {
+    Ok(text.parse().map_err(ApiError::from)?)
 }
 
 /// Returns the endpoint that `wanted` names, and the id to select: its own, or that of the model
@@ -107,12 +120,13 @@ pub(crate) async fn endpoint_model(
 ) -> Result<(Endpoint, String), CommandError> {
     let whole = endpoint(engine, wanted).await;
     let (Err(_), Some((name, model))) = (&whole, wanted.split_once('/')) else {
-        let id = whole?;
-        return Ok((id.clone(), id.id));
+        let endpoint = whole?;
+        let id = endpoint.id.to_string();
+        return Ok((endpoint, id));
     };
     let endpoint = endpoint(engine, name).await?;
     let model = pick("model", endpoint.models.clone(), model, |one| {
-        (&one.id, vec![&one.name])
+        (one.id.to_string(), vec![&one.name])
     })?;
     Ok((endpoint, model.id))
 }
@@ -137,7 +151,7 @@ pub(crate) async fn answering(
 pub(crate) async fn character_or_card(
     engine: &Engine,
     wanted: &str,
-) -> Result<String, CommandError> {
+) -> Result<CharacterId, CommandError> {
     match character(engine, wanted).await {
         Ok(found) => Ok(found.id),
         Err(_) if Path::new(wanted).is_file() => import_card(engine, Path::new(wanted)).await,
@@ -145,7 +159,7 @@ pub(crate) async fn character_or_card(
     }
 }
 
-async fn import_card(engine: &Engine, file: &Path) -> Result<String, CommandError> {
+async fn import_card(engine: &Engine, file: &Path) -> Result<CharacterId, CommandError> {
     let report = engine.import_paths(vec![file.to_owned()]).await?;
     if let Some(refused) = report.refused.first() {
         return Err(CommandError::because(
@@ -153,11 +167,11 @@ async fn import_card(engine: &Engine, file: &Path) -> Result<String, CommandErro
             format!("{}: {}", refused.file, refused.reason),
         ));
     }
-    if let Some(imported) = report.imported.iter().find(|one| one.kind == "character") {
-        return Ok(imported.id.clone());
-    }
-    match report.skipped.first() {
-        Some(known) => Ok(known.id.clone()),
+    let imported = report.imported.iter().find(|one| one.kind == "character");
+    let known = report.skipped.first().map(|known| &known.id);
+    let id = imported.map(|one| &one.id).or(known);
+    match id.and_then(|id| id.parse().ok()) {
+        Some(id) => Ok(id),
         None => Err(CommandError::because(
             "noCard",
             format!("{} does not contain a character card", file.display()),
@@ -170,7 +184,7 @@ pub(crate) fn pick<T>(
     kind: &str,
     mut items: Vec<T>,
     wanted: &str,
-    named: impl Fn(&T) -> (&str, Vec<&str>),
+    named: impl Fn(&T) -> (String, Vec<&str>),
 ) -> Result<T, CommandError> {
     if let Some(index) = items.iter().position(|item| named(item).0 == wanted) {
         return Ok(items.swap_remove(index));
@@ -246,12 +260,14 @@ mod tests {
             ("4", "twin"),
             ("5", "1"),
         ];
-        pick("character", items, wanted, |one| (one.0, vec![one.1]))
-            .map(|one| one.0)
-            .map_err(|failure| match failure {
-                CommandError::Because(reason) => reason.message,
-                other => panic!("{other:?}"),
-            })
+        pick("character", items, wanted, |one| {
+            (one.0.to_owned(), vec![one.1])
+        })
+        .map(|one| one.0)
+        .map_err(|failure| match failure {
+            CommandError::Because(reason) => reason.message,
+            other => panic!("{other:?}"),
+        })
     }
 
     #[test]

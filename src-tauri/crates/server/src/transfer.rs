@@ -1,5 +1,6 @@
 //! Uploads and downloads: pictures, imports and exports.
 
+use std::str::FromStr;
 use std::vec;
 
 use axum::body::Body;
@@ -7,8 +8,11 @@ use axum::extract::{Path, Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use domain::id::NotAnId;
 use engine::Exported;
-use engine::api::{CardFormat, ChatFileFormat, LorebookFormat, PromptFile, ReadableOptions};
+use engine::api::{
+    ApiError, CardFormat, ChatFileFormat, LorebookFormat, PromptFile, ReadableOptions,
+};
 use futures_util::stream;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
@@ -59,6 +63,12 @@ pub(crate) async fn thumbnail(
         .into_response())
 }
 
+/// Reads an id in an address.
+fn id<T: FromStr<Err = NotAnId>>(text: &str) -> Result<T, ErrorResponse> {
+    text.parse()
+        .map_err(|error| ErrorResponse::from(ApiError::from(error)))
+}
+
 #[derive(Deserialize)]
 pub(crate) struct ImportQuery {
     name: String,
@@ -82,10 +92,14 @@ pub(crate) async fn import(
     let bytes = shared.bodies.read(&Holder::Owner, body, IMPORT_CAP).await?;
     let engine = &shared.engine;
     Ok(json(&match (character, of_many) {
-        (Some(character), false) => engine.import_chat_with(character, name, bytes).await?,
+        (Some(character), false) => {
+            engine
+                .import_chat_with(id(&character)?, name, bytes)
+                .await?
+        }
         (Some(character), true) => {
             engine
-                .import_one_chat_of_many(character, name, bytes)
+                .import_one_chat_of_many(id(&character)?, name, bytes)
                 .await?
         }
         (None, false) => engine.import_bytes(name, bytes).await?,
@@ -103,7 +117,7 @@ pub(crate) async fn tokenizer(
     Ok(json(
         &shared
             .engine
-            .set_endpoint_tokenizer(endpoint, bytes)
+            .set_endpoint_tokenizer(id(&endpoint)?, bytes)
             .await?,
     ))
 }
@@ -114,7 +128,9 @@ pub(crate) async fn export(
     Path((id, form)): Path<(String, String)>,
 ) -> Result<Response, ErrorResponse> {
     let form = format::<CardFormat>(&form, "Use `png`, `json-v2`, `json-v3` or `charx`.")?;
-    Ok(file(shared.engine.export_character(id, form).await?))
+    Ok(file(
+        shared.engine.export_character(self::id(&id)?, form).await?,
+    ))
 }
 
 /// `GET /api/export-chat/{id}/{format}?names=&thoughts=&times=&hidden=` with the format `jsonl`,
@@ -127,7 +143,10 @@ pub(crate) async fn export_chat(
     let form =
         format::<ChatFileFormat>(&form, "Use `jsonl`, `html`, `text`, `markdown` or `group`.")?;
     Ok(file(
-        shared.engine.export_chat_with(id, form, options).await?,
+        shared
+            .engine
+            .export_chat_with(self::id(&id)?, form, options)
+            .await?,
     ))
 }
 
@@ -137,7 +156,9 @@ pub(crate) async fn export_lorebook(
     Path((id, form)): Path<(String, String)>,
 ) -> Result<Response, ErrorResponse> {
     let form = format::<LorebookFormat>(&form, "Use `native` or `v3`.")?;
-    Ok(file(shared.engine.export_lorebook(id, form).await?))
+    Ok(file(
+        shared.engine.export_lorebook(self::id(&id)?, form).await?,
+    ))
 }
 
 /// `GET /api/export-prompt-file/{kind}/{id}`, `kind` being `regexScript`, `quickReplies` or
@@ -155,7 +176,7 @@ pub(crate) async fn export_memories(
     State(shared): State<SharedState>,
     Path(character): Path<String>,
 ) -> Result<Response, ErrorResponse> {
-    Ok(file(shared.engine.export_memories(character).await?))
+    Ok(file(shared.engine.export_memories(id(&character)?).await?))
 }
 
 #[derive(Deserialize)]
@@ -255,8 +276,14 @@ impl ArchiveExport {
         if let Some(id) = self.left.next() {
             let engine = &self.shared.engine;
             let exported = match self.format {
-                ItemFormat::Card(format) => engine.export_character(id.clone(), format).await,
-                ItemFormat::Chat(format) => engine.export_chat(id.clone(), format).await,
+                ItemFormat::Card(format) => match id.parse() {
+                    Ok(id) => engine.export_character(id, format).await,
+                    Err(error) => Err(ApiError::from(error)),
+                },
+                ItemFormat::Chat(format) => match id.parse() {
+                    Ok(id) => engine.export_chat(id, format).await,
+                    Err(error) => Err(ApiError::from(error)),
+                },
             };
             let exported = match exported {
                 Ok(exported) => exported,

@@ -11,7 +11,7 @@ async fn panicked_turn_keeps_the_message_and_reports() {
     app.model
         .play(ReplyScript::new().panic())
         .play(ReplyScript::new().words("One two").panic());
-    let (reply, reason) = app.send(&chat, "Are you there?").await;
+    let (reply, reason) = app.send(chat, "Are you there?").await;
     assert!(
         matches!(
             reason,
@@ -23,13 +23,13 @@ async fn panicked_turn_keeps_the_message_and_reports() {
     );
     assert!(reply.is_none());
     assert_eq!(
-        app.transcript(&chat).await[1..],
+        app.transcript(chat).await[1..],
         ["Traveller: Are you there?"]
     );
 
     let mut events = app.engine.subscribe();
-    app.engine.regenerate(chat.clone()).await.unwrap();
-    let (reply, reason) = ended(&mut events, &chat).await;
+    app.engine.regenerate(chat).await.unwrap();
+    let (reply, reason) = ended(&mut events, chat).await;
     assert!(
         matches!(
             reason,
@@ -47,14 +47,14 @@ async fn next_turn_and_restart_work_after_a_panic() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.play(ReplyScript::new().panic()).reply("Yes.");
-    app.send(&chat, "Are you there?").await;
-    let (reply, reason) = app.send(&chat, "And now?").await;
+    app.send(chat, "Are you there?").await;
+    let (reply, reason) = app.send(chat, "And now?").await;
     assert_eq!(
         (selected_text(&reply.unwrap()), reason),
         ("Yes.", EndReason::Stop)
     );
     let app = app.restart().await;
-    assert_eq!(app.transcript(&chat).await.last().unwrap(), "Mira: Yes.");
+    assert_eq!(app.transcript(chat).await.last().unwrap(), "Mira: Yes.");
 }
 
 #[tokio::test]
@@ -62,9 +62,9 @@ async fn panicked_draft_releases_the_chat() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     app.model.play(ReplyScript::new().panic()).reply("Yes.");
-    app.engine.impersonate(chat.clone()).await.unwrap();
+    app.engine.impersonate(chat).await.unwrap();
     app.engine.settle().await;
-    let (_, reason) = app.send(&chat, "Are you there?").await;
+    let (_, reason) = app.send(chat, "Are you there?").await;
     assert_eq!(reason, EndReason::Stop);
 }
 
@@ -97,8 +97,8 @@ async fn hostile_macros_in_every_text_start_the_app() {
                 .iter()
                 .any(|row| row.name == "Hostile")
         );
-        let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
-        let (_, reason) = app.send(&chat, hostile).await;
+        let chat = app.engine.new_chat(character).await.unwrap().id;
+        let (_, reason) = app.send(chat, hostile).await;
         assert_eq!(reason, EndReason::Stop);
         app = app.restart().await;
     }

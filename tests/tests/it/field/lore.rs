@@ -1,5 +1,6 @@
 //! Lorebooks: entries that exceed the budget, word stems, and entries of wrong types.
 
+use domain::ChatId;
 use engine::api::{SettingOwner, SettingValue, WhatIf};
 use serde_json::{Value, json};
 use tests::headless::Headless;
@@ -9,7 +10,7 @@ fn entry(keys: &[&str], content: &str, order: i64) -> Value {
         "extensions": {} })
 }
 
-async fn chat_with(app: &Headless, entries: Value) -> (String, Vec<String>) {
+async fn chat_with(app: &Headless, entries: Value) -> (ChatId, Vec<String>) {
     let card = json!({ "spec": "chara_card_v2", "spec_version": "2.0", "data": {
         "name": "Miller", "description": "A miller.", "first_mes": "Hello.", "extensions": {},
         "character_book": { "extensions": {}, "entries": entries } } });
@@ -20,7 +21,11 @@ async fn chat_with(app: &Headless, entries: Value) -> (String, Vec<String>) {
         .unwrap();
     let miller = &report.imported[0];
     (
-        app.engine.new_chat(miller.id.clone()).await.unwrap().id,
+        app.engine
+            .new_chat(miller.id.parse().unwrap())
+            .await
+            .unwrap()
+            .id,
         miller.warnings.clone(),
     )
 }
@@ -46,7 +51,7 @@ async fn entry_without_room_is_reported() {
         entry(&["flour"], "SMALL-KEY", 10)
     ]);
     let (chat, _) = chat_with(&app, entries).await;
-    app.send(&chat, "Is there flour?").await;
+    app.send(chat, "Is there flour?").await;
     let sent = sent(&app);
     assert!(
         sent.contains("SMALL-CONST") && sent.contains("SMALL-KEY") && !sent.contains("BIG"),
@@ -55,7 +60,7 @@ async fn entry_without_room_is_reported() {
 
     let report = app
         .engine
-        .preview_prompt(chat.clone(), "More flour!".into(), WhatIf::default())
+        .preview_prompt(chat, "More flour!".into(), WhatIf::default())
         .await
         .unwrap();
     assert!(
@@ -111,14 +116,14 @@ async fn word_stems_match_if_enabled() {
     )
     .await;
     let hits = async |key: &str, value: SettingValue| {
-        let owner = SettingOwner::Chat { id: chat.clone() };
+        let owner = SettingOwner::Chat { id: chat };
         app.engine
             .set_setting(owner.clone(), key.into(), Some(value))
             .await
             .unwrap();
         let trial = app
             .engine
-            .try_lore(None, "Где мельница?".into(), Some(chat.clone()))
+            .try_lore(None, "Где мельница?".into(), Some(chat))
             .await
             .unwrap();
         app.engine
@@ -158,7 +163,7 @@ async fn entries_of_wrong_types_are_reported() {
         2,
         "{warnings:?}"
     );
-    app.send(&chat, "Oil for the lamp of 1984.").await;
+    app.send(chat, "Oil for the lamp of 1984.").await;
     assert!(
         sent(&app).contains("OIL") && sent(&app).contains("LAMP"),
         "{}",

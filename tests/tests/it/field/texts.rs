@@ -39,9 +39,9 @@ async fn carriage_returns_never_reach_a_model() {
         .import_bytes("ada.json".into(), card.to_string().into_bytes())
         .await
         .unwrap();
-    let ada = report.imported[0].id.clone();
-    let chat = app.engine.new_chat(ada.clone()).await.unwrap().id;
-    let owner = SettingOwner::Chat { id: chat.clone() };
+    let ada = report.imported[0].id.parse().unwrap();
+    let chat = app.engine.new_chat(ada).await.unwrap().id;
+    let owner = SettingOwner::Chat { id: chat };
     for key in ["author_note", "extra_instructions", "reminder"] {
         let value = Some(SettingValue::Text(lines(key)));
         app.engine
@@ -52,14 +52,14 @@ async fn carriage_returns_never_reach_a_model() {
     app.model
         .reply("A reply\r\nof two lines.")
         .reply("Another.");
-    app.send(&chat, "The lamp\r\nburns.").await;
+    app.send(chat, "The lamp\r\nburns.").await;
     let planned = app
         .engine
-        .preview_prompt(chat.clone(), "More\rwords.".into(), WhatIf::default())
+        .preview_prompt(chat, "More\rwords.".into(), WhatIf::default())
         .await
         .unwrap();
     assert!(!planned.text.contains('\r'), "{:?}", planned.text);
-    let (_, reason) = app.send(&chat, "More\rwords.").await;
+    let (_, reason) = app.send(chat, "More\rwords.").await;
     assert_eq!(reason, EndReason::Stop);
     let sent = sent(&app);
     assert!(!sent.contains('\r'), "{sent:?}");
@@ -105,11 +105,11 @@ async fn examples_stay_apart() {
         .unwrap();
     let chat = app
         .engine
-        .new_chat(report.imported[0].id.clone())
+        .new_chat(report.imported[0].id.parse().unwrap())
         .await
         .unwrap()
         .id;
-    app.send(&chat, "Hi.").await;
+    app.send(chat, "Hi.").await;
     assert!(
         sent(&app).contains("Ada: Mind the step.\n\nAda: Oil is dear."),
         "{}",
@@ -131,11 +131,11 @@ async fn head_macros_are_fixed_for_the_epoch() {
         .unwrap();
     let chat = app
         .engine
-        .new_chat(report.imported[0].id.clone())
+        .new_chat(report.imported[0].id.parse().unwrap())
         .await
         .unwrap()
         .id;
-    app.send(&chat, "Good evening.").await;
+    app.send(chat, "Good evening.").await;
     let first = sent(&app);
     assert!(
         first.contains("Last said: [Hello.]") || first.contains("Last said: [Good evening.]"),

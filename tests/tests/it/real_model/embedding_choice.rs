@@ -71,7 +71,7 @@ async fn another_embedding_model_embeds_everything_again() {
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let character = engine.whole_chat(chat).await.unwrap().character;
     engine
-        .save_memory(fact(&character, "My sister Nora keeps bees.", 5))
+        .save_memory(fact(character, "My sister Nora keeps bees.", 5))
         .await
         .unwrap();
     engine.learn().await.unwrap();

@@ -1,7 +1,7 @@
 //! Prompts for a local model: counted completely and once, with stable bytes. Uses the real worker
 //! and modified copies of the small model.
 
-use domain::Timestamp;
+use domain::{ChatId, Timestamp};
 use engine::api::{EndReason, PromptReport, SettingOwner, SettingValue, WhatIf};
 use engine::{Clock, Engine, Options};
 use tests::headless::{NOW, ended, models_dir, selected_text, worker};
@@ -17,7 +17,7 @@ const DATED: &str = "{{ '<|im_start|>system\\nToday is ' + strftime_now('%d %B')
 struct Local {
     engine: Engine,
     dir: tempfile::TempDir,
-    chat: String,
+    chat: ChatId,
 }
 
 impl Local {
@@ -43,9 +43,7 @@ impl Local {
     }
 
     async fn set(&self, key: &str, value: SettingValue) {
-        let owner = SettingOwner::Chat {
-            id: self.chat.clone(),
-        };
+        let owner = SettingOwner::Chat { id: self.chat };
         self.engine
             .set_setting(owner, key.to_owned(), Some(value))
             .await
@@ -59,7 +57,7 @@ impl Local {
 
     async fn preview(&self, text: &str) -> PromptReport {
         self.engine
-            .preview_prompt(self.chat.clone(), text.to_owned(), WhatIf::default())
+            .preview_prompt(self.chat, text.to_owned(), WhatIf::default())
             .await
             .unwrap()
     }
@@ -69,20 +67,16 @@ impl Local {
     async fn say(&self, text: &str) -> (String, PromptReport, u32) {
         let mut events = self.engine.subscribe();
         self.engine
-            .send_message(self.chat.clone(), text.to_owned())
+            .send_message(self.chat, text.to_owned())
             .await
             .unwrap();
-        let (reply, reason) = ended(&mut events, &self.chat).await;
+        let (reply, reason) = ended(&mut events, self.chat).await;
         assert!(
             matches!(reason, EndReason::Stop | EndReason::Length),
             "{reason:?}"
         );
         let reply = reply.unwrap();
-        let manifest = self
-            .engine
-            .manifest(reply.swipes[0].id.clone())
-            .await
-            .unwrap();
+        let manifest = self.engine.manifest(reply.swipes[0].id).await.unwrap();
         let prompt = reply.swipes[0].figures.as_ref().unwrap().prompt.unwrap();
         (selected_text(&reply).to_owned(), manifest, prompt)
     }
@@ -247,8 +241,8 @@ async fn stop_texts_of_a_custom_format_end_a_reply() {
     let word = free.split_whitespace().nth(1).unwrap();
     import(word).await;
     let mut events = local.engine.subscribe();
-    local.engine.regenerate(local.chat.clone()).await.unwrap();
-    let (cut, _) = ended(&mut events, &local.chat).await;
+    local.engine.regenerate(local.chat).await.unwrap();
+    let (cut, _) = ended(&mut events, local.chat).await;
     let cut = cut.unwrap();
     assert!(
         free.starts_with(selected_text(&cut)) && !selected_text(&cut).contains(word),

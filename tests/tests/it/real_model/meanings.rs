@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use domain::ChatId;
 use engine::api::{PromptReport, WhatIf};
 use engine::{Clock, Engine, Options};
 use provider::fake::FakeProvider;
@@ -10,7 +11,7 @@ use tests::headless::{NOW, ended, fact};
 struct Told {
     engine: Engine,
     model: FakeProvider,
-    chat: String,
+    chat: ChatId,
 }
 
 impl Told {
@@ -39,11 +40,11 @@ impl Told {
     }
 
     /// Sends `text` in `chat` and returns all that the provider received.
-    async fn say(&self, chat: &str, text: &str) -> String {
+    async fn say(&self, chat: ChatId, text: &str) -> String {
         self.model.reply("Hm.");
         let mut events = self.engine.subscribe();
         self.engine
-            .send_message(chat.to_owned(), text.to_owned())
+            .send_message(chat, text.to_owned())
             .await
             .unwrap();
         ended(&mut events, chat).await;
@@ -57,31 +58,21 @@ impl Told {
     }
 
     async fn remember(&self, text: &str) {
-        let character = self
-            .engine
-            .whole_chat(self.chat.clone())
-            .await
-            .unwrap()
-            .character;
-        let draft = fact(&character, text, 2);
+        let character = self.engine.whole_chat(self.chat).await.unwrap().character;
+        let draft = fact(character, text, 2);
         self.engine.save_memory(draft).await.unwrap();
     }
 
-    async fn another_chat(&self) -> String {
-        let character = self
-            .engine
-            .whole_chat(self.chat.clone())
-            .await
-            .unwrap()
-            .character;
+    async fn another_chat(&self) -> ChatId {
+        let character = self.engine.whole_chat(self.chat).await.unwrap().character;
         self.engine.new_chat(character).await.unwrap().id
     }
 
-    async fn notices(&self, chat: &str) -> Vec<String> {
-        let chat = self.engine.whole_chat(chat.to_owned()).await.unwrap();
+    async fn notices(&self, chat: ChatId) -> Vec<String> {
+        let chat = self.engine.whole_chat(chat).await.unwrap();
         let reply = chat.page.messages.last().unwrap();
         self.engine
-            .manifest(reply.swipes[reply.selected as usize].id.clone())
+            .manifest(reply.swipes[reply.selected as usize].id)
             .await
             .unwrap()
             .notices
@@ -121,7 +112,7 @@ async fn talk_of_other_things(told: &Told) {
     .enumerate()
     {
         told.say(
-            &told.chat,
+            told.chat,
             &format!("Evening {number}: I spent the hours on {matter}, and then it was late."),
         )
         .await;
@@ -134,16 +125,16 @@ async fn finds_a_fact_by_meaning_in_the_pairs_next_chat() {
     let dir = tempfile::tempdir().unwrap();
     let told = Told::open(dir.path(), vec![models()]).await;
     told.say(
-        &told.chat,
+        told.chat,
         "We adopted a puppy last week; ZEBULON chews on every shoe.",
     )
     .await;
     talk_of_other_things(&told).await;
     assert!(told.engine.learn().await.unwrap() >= 50);
     let next = told.another_chat().await;
-    let sent = told.say(&next, "Which pets live at home with me?").await;
+    let sent = told.say(next, "Which pets live at home with me?").await;
     assert!(sent.contains("ZEBULON"), "{sent}");
-    assert_eq!(told.notices(&next).await, [""; 0]);
+    assert_eq!(told.notices(next).await, [""; 0]);
     assert_eq!(
         told.engine.learn().await.unwrap(),
         3,
@@ -159,7 +150,7 @@ async fn prefetch_while_typing_finds_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let told = Told::open(dir.path(), vec![models()]).await;
     told.say(
-        &told.chat,
+        told.chat,
         "We adopted a puppy last week; ZEBULON chews on every shoe.",
     )
     .await;
@@ -168,7 +159,7 @@ async fn prefetch_while_typing_finds_the_same() {
     let next = told.another_chat().await;
     let looked_at = async |told: &Told| {
         told.engine
-            .preview_prompt(next.clone(), ASKED.into(), WhatIf::default())
+            .preview_prompt(next, ASKED.into(), WhatIf::default())
             .await
             .unwrap()
     };
@@ -177,10 +168,7 @@ async fn prefetch_while_typing_finds_the_same() {
     drop(told);
 
     let told = Told::open(dir.path(), vec![models()]).await;
-    told.engine
-        .save_draft(next.clone(), ASKED.into())
-        .await
-        .unwrap();
+    told.engine.save_draft(next, ASKED.into()).await.unwrap();
     told.engine.settle().await;
     let typed = looked_at(&told).await;
     assert!(typed.text.contains("ZEBULON"), "{}", typed.text);
@@ -202,14 +190,14 @@ async fn recall_uses_words_without_the_encoder() {
     let dir = tempfile::tempdir().unwrap();
     let told = Told::open(dir.path(), Vec::new()).await;
     told.say(
-        &told.chat,
+        told.chat,
         "We adopted a puppy last week; ZEBULON chews on every shoe.",
     )
     .await;
     assert_eq!(told.engine.learn().await.unwrap(), 0);
     let next = told.another_chat().await;
     assert!(
-        told.say(&next, "Which puppy did we adopt?")
+        told.say(next, "Which puppy did we adopt?")
             .await
             .contains("ZEBULON")
     );
@@ -227,18 +215,18 @@ async fn broken_encoder_is_reported_and_words_are_used() {
     )
     .await;
     told.say(
-        &told.chat,
+        told.chat,
         "We adopted a puppy last week; ZEBULON chews on every shoe.",
     )
     .await;
     let next = told.another_chat().await;
     assert!(
-        told.say(&next, "Which puppy did we adopt?")
+        told.say(next, "Which puppy did we adopt?")
             .await
             .contains("ZEBULON")
     );
     assert!(
-        told.notices(&next)
+        told.notices(next)
             .await
             .iter()
             .any(|notice| notice.contains("by words only"))
@@ -252,18 +240,18 @@ async fn broken_encoder_is_reported_and_words_are_used() {
 async fn hanging_encoder_does_not_delay_a_turn() {
     let dir = tempfile::tempdir().unwrap();
     let told = Told::open(dir.path(), vec![models()]).await;
-    told.say(&told.chat, "The puppy has chewed on another shoe.")
+    told.say(told.chat, "The puppy has chewed on another shoe.")
         .await;
     told.engine.settle().await;
     told.remember("ZEBULON is the puppy that chews on every shoe.")
         .await;
     told.engine.learn().await.unwrap();
     signal_encoder("-STOP");
-    let sent = told.say(&told.chat, "Well, that is how it goes.").await;
+    let sent = told.say(told.chat, "Well, that is how it goes.").await;
     signal_encoder("-CONT");
     assert!(sent.contains("ZEBULON"), "{sent}");
     assert!(
-        told.notices(&told.chat)
+        told.notices(told.chat)
             .await
             .iter()
             .any(|notice| notice.contains("older embedding"))
@@ -276,9 +264,9 @@ async fn hanging_encoder_does_not_delay_a_turn() {
 async fn search_by_meaning_marks_its_hits() {
     let dir = tempfile::tempdir().unwrap();
     let told = Told::open(dir.path(), vec![models()]).await;
-    told.say(&told.chat, "I get a rash from cashews and almonds.")
+    told.say(told.chat, "I get a rash from cashews and almonds.")
         .await;
-    told.say(&told.chat, "The lighthouse was painted white in spring.")
+    told.say(told.chat, "The lighthouse was painted white in spring.")
         .await;
     told.remember("The user gets a rash from cashews and almonds.")
         .await;

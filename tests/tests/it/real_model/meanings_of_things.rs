@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use domain::{CharacterId, ChatId, LorebookId, MemoryId};
 use engine::api::{
     Changed, DocumentOwner, Event, LorebookBinding, LorebookEntry, PromptBlock, Recollected,
     SignalKind, WhatIf,
@@ -14,8 +15,8 @@ use tests::headless::{NOW, fact, models_dir};
 
 struct Desk {
     engine: Engine,
-    character: String,
-    chat: String,
+    character: CharacterId,
+    chat: ChatId,
 }
 
 impl Desk {
@@ -34,7 +35,7 @@ impl Desk {
         };
         let engine = Engine::open(options).await.unwrap();
         let chat = engine.startup().await.unwrap().chat.unwrap();
-        let character = engine.whole_chat(chat.clone()).await.unwrap().character;
+        let character = engine.whole_chat(chat).await.unwrap().character;
         Self {
             engine,
             character,
@@ -42,8 +43,8 @@ impl Desk {
         }
     }
 
-    async fn remember(&self, text: &str) -> String {
-        let draft = fact(&self.character, text, 5);
+    async fn remember(&self, text: &str) -> MemoryId {
+        let draft = fact(self.character, text, 5);
         self.engine.save_memory(draft).await.unwrap().id
     }
 
@@ -52,7 +53,7 @@ impl Desk {
     async fn called(&self, words: &str, kind: &str) -> Vec<Recollected> {
         let found = self
             .engine
-            .try_recall(self.chat.clone(), words.into())
+            .try_recall(self.chat, words.into())
             .await
             .unwrap()
             .items;
@@ -68,7 +69,7 @@ impl Desk {
     }
 
     /// Creates a global lorebook with one entry whose key nobody uses.
-    async fn book(&self) -> (String, LorebookEntry) {
+    async fn book(&self) -> (LorebookId, LorebookEntry) {
         let book = self
             .engine
             .create_lorebook("The coast".into())
@@ -77,7 +78,7 @@ impl Desk {
             .about
             .id;
         self.engine
-            .bind_lorebook(book.clone(), vec![LorebookBinding::Global])
+            .bind_lorebook(book, vec![LorebookBinding::Global])
             .await
             .unwrap();
         let entry = LorebookEntry {
@@ -89,18 +90,14 @@ impl Desk {
             vectorized: true,
             ..blank()
         };
-        let entry = self
-            .engine
-            .save_lore_entry(book.clone(), entry)
-            .await
-            .unwrap();
+        let entry = self.engine.save_lore_entry(book, entry).await.unwrap();
         (book, entry)
     }
 
     async fn lore(&self, words: &str) -> Vec<PromptBlock> {
         let report = self
             .engine
-            .preview_prompt(self.chat.clone(), words.into(), WhatIf::default())
+            .preview_prompt(self.chat, words.into(), WhatIf::default())
             .await
             .unwrap();
         report
@@ -110,8 +107,8 @@ impl Desk {
             .collect()
     }
 
-    async fn ready(&self, book: &str) -> Vec<bool> {
-        let meanings = self.engine.entry_meanings(book.to_owned()).await.unwrap();
+    async fn ready(&self, book: LorebookId) -> Vec<bool> {
+        let meanings = self.engine.entry_meanings(book).await.unwrap();
         meanings.into_iter().map(|meaning| meaning.ready).collect()
     }
 }
@@ -162,7 +159,7 @@ async fn finds_a_fact_by_meaning_or_nothing() {
             .iter()
             .map(|item| item.id.as_str())
             .collect::<Vec<_>>(),
-        [nuts.as_str()],
+        [nuts.to_string()],
         "{found:?}"
     );
     assert!(
@@ -190,9 +187,7 @@ async fn finds_a_passage_by_meaning() {
                  ## The keeper\n\nHer spouse drowned in the storm of 1911.\n";
     desk.engine
         .attach_document_bytes(
-            DocumentOwner::Chat {
-                id: desk.chat.clone(),
-            },
+            DocumentOwner::Chat { id: desk.chat },
             "guide.md".into(),
             guide.as_bytes().to_vec(),
         )
@@ -218,9 +213,9 @@ async fn marked_entry_is_triggered_by_meaning() {
     let dir = tempfile::tempdir().unwrap();
     let desk = Desk::open(dir.path()).await;
     let (book, entry) = desk.book().await;
-    assert_eq!(desk.ready(&book).await, [false]);
+    assert_eq!(desk.ready(book).await, [false]);
     desk.engine.learn().await.unwrap();
-    assert_eq!(desk.ready(&book).await, [true]);
+    assert_eq!(desk.ready(book).await, [true]);
     let words = "Where does flour come from around here?";
     let told = desk.lore(words).await;
     assert_eq!(told.len(), 1, "{told:?}");
@@ -248,7 +243,7 @@ async fn marked_entry_is_triggered_by_meaning() {
     );
     desk.engine
         .save_lore_entry(
-            book.clone(),
+            book,
             LorebookEntry {
                 vectorized: false,
                 ..entry
@@ -257,7 +252,7 @@ async fn marked_entry_is_triggered_by_meaning() {
         .await
         .unwrap();
     desk.engine.learn().await.unwrap();
-    assert!(desk.ready(&book).await.is_empty() && desk.lore(words).await.is_empty());
+    assert!(desk.ready(book).await.is_empty() && desk.lore(words).await.is_empty());
     desk.engine.shutdown().await;
 }
 
@@ -269,7 +264,7 @@ async fn entry_is_indexed_in_idle_time_and_after_restart() {
     let (book, _) = desk.book().await;
     let words = "Where does flour come from around here?";
     assert!(
-        desk.ready(&book).await.is_empty() && desk.lore(words).await.is_empty(),
+        desk.ready(book).await.is_empty() && desk.lore(words).await.is_empty(),
         "there is no encoder"
     );
     desk.engine.shutdown().await;
@@ -279,7 +274,7 @@ async fn entry_is_indexed_in_idle_time_and_after_restart() {
     let mut events = desk.engine.subscribe();
     desk.engine.warm_up_in_background();
     let read = async {
-        while desk.ready(&book).await != [true] {
+        while desk.ready(book).await != [true] {
             while !matches!(
                 events.next().await,
                 Some(Event::Changed {
@@ -300,12 +295,9 @@ async fn entry_is_indexed_in_idle_time_and_after_restart() {
         vectorized: true,
         ..blank()
     };
-    desk.engine
-        .save_lore_entry(book.clone(), entry)
-        .await
-        .unwrap();
+    desk.engine.save_lore_entry(book, entry).await.unwrap();
     let read = async {
-        while desk.ready(&book).await != [true, true] {
+        while desk.ready(book).await != [true, true] {
             while !matches!(
                 events.next().await,
                 Some(Event::Changed {

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use domain::{CharacterId, ChatId, ModelId};
 use engine::api::{
     CharacterFields, EndReason, Message, ModelProjector, Picture, SettingOwner, SettingValue,
     WhatIf,
@@ -19,9 +20,9 @@ use crate::real_model::tiny_models;
 struct App {
     engine: Engine,
     dir: TempDir,
-    model: String,
-    character: String,
-    chat: String,
+    model: ModelId,
+    character: CharacterId,
+    chat: ChatId,
 }
 
 impl App {
@@ -53,7 +54,7 @@ impl App {
             ..CharacterFields::default()
         };
         let character = engine.create_character(fields).await.unwrap().id;
-        let chat = engine.new_chat(character.clone()).await.unwrap().id;
+        let chat = engine.new_chat(character).await.unwrap().id;
         for (key, value) in [
             ("read_ahead", SettingValue::Switch(false)),
             ("max_tokens", SettingValue::Whole(8)),
@@ -115,21 +116,16 @@ impl App {
     }
 
     async fn start_chat(&mut self) {
-        self.chat = self
-            .engine
-            .new_chat(self.character.clone())
-            .await
-            .unwrap()
-            .id;
+        self.chat = self.engine.new_chat(self.character).await.unwrap().id;
     }
 
     async fn show(&self, text: &str, pictures: Vec<Picture>) -> Message {
         let mut events = self.engine.subscribe();
         self.engine
-            .send_pictures(self.chat.clone(), text.to_owned(), pictures)
+            .send_pictures(self.chat, text.to_owned(), pictures)
             .await
             .unwrap();
-        let (reply, reason) = ended(&mut events, &self.chat).await;
+        let (reply, reason) = ended(&mut events, self.chat).await;
         assert!(
             matches!(reason, EndReason::Stop | EndReason::Length),
             "{reason:?}"
@@ -139,7 +135,7 @@ impl App {
 
     async fn tokens(&self, reply: &Message) -> (u32, u32, bool) {
         let swipe = &reply.swipes[reply.selected as usize];
-        let report = self.engine.manifest(swipe.id.clone()).await.unwrap();
+        let report = self.engine.manifest(swipe.id).await.unwrap();
         let figures = swipe.figures.as_ref().unwrap();
         (
             report.tokens.total,
@@ -197,7 +193,7 @@ async fn picture_is_planned_exactly_and_read_once() {
             ..WhatIf::default()
         };
         app.engine
-            .preview_prompt(app.chat.clone(), "What is this?".into(), what_if)
+            .preview_prompt(app.chat, "What is this?".into(), what_if)
     };
     let (without, with) = (
         preview(Vec::new()).await.unwrap(),
@@ -221,8 +217,8 @@ async fn picture_is_planned_exactly_and_read_once() {
     );
 
     let mut events = app.engine.subscribe();
-    app.engine.regenerate(app.chat.clone()).await.unwrap();
-    let swipe = ended(&mut events, &app.chat).await.0.unwrap();
+    app.engine.regenerate(app.chat).await.unwrap();
+    let swipe = ended(&mut events, app.chat).await.0.unwrap();
     assert!(
         evaluated(&swipe) < of_picture,
         "a swipe reads no picture: {}",
@@ -253,7 +249,7 @@ async fn model_without_projector_gets_a_note() {
             ..WhatIf::default()
         };
         app.engine
-            .preview_prompt(app.chat.clone(), "What is this?".into(), what_if)
+            .preview_prompt(app.chat, "What is this?".into(), what_if)
             .await
             .unwrap()
             .text
@@ -271,16 +267,12 @@ async fn model_without_projector_gets_a_note() {
         (projector.name.as_str(), projector.automatic),
         ("mmproj-f32.gguf", true)
     );
-    let state = app
-        .engine
-        .remove_model_projector(app.model.clone())
-        .await
-        .unwrap();
+    let state = app.engine.remove_model_projector(app.model).await.unwrap();
     assert!(state.projector.is_none() && state.reads_no_pictures);
     assert!(prompt(&app).await.contains(note));
     let state = app
         .engine
-        .set_model_projector(app.model.clone(), own)
+        .set_model_projector(app.model, own)
         .await
         .unwrap();
     assert!(!state.projector.unwrap().automatic);
@@ -290,7 +282,7 @@ async fn model_without_projector_gets_a_note() {
         let file = app.dir.path().join("other.gguf");
         std::fs::write(&file, bytes).unwrap();
         app.engine
-            .set_model_projector(app.model.clone(), file)
+            .set_model_projector(app.model, file)
             .await
             .unwrap_err()
             .to_string()
@@ -309,10 +301,7 @@ async fn model_without_projector_gets_a_note() {
         error.contains("is not the part of a model that reads pictures"),
         "{error}"
     );
-    app.engine
-        .pair_model_projector(app.model.clone())
-        .await
-        .unwrap();
+    app.engine.pair_model_projector(app.model).await.unwrap();
     app.engine.shutdown().await;
 }
 
@@ -354,7 +343,7 @@ async fn moved_model_keeps_its_projector() {
     app.engine.add_model_folder(target.clone()).await.unwrap();
     let mut events = app.engine.subscribe();
     app.engine
-        .move_model(app.model.clone(), target.display().to_string())
+        .move_model(app.model, target.display().to_string())
         .await
         .unwrap();
     while !app.engine.list_model_moves().await.unwrap().is_empty() {

@@ -66,11 +66,8 @@ async fn three_turns(architecture: &str, template: &str, opening: &str) -> Vec<F
         "What do you like about the fire?",
         "And what is in that pot?",
     ] {
-        engine
-            .send_message(chat.clone(), words.into())
-            .await
-            .unwrap();
-        let (reply, reason) = ended(&mut events, &chat).await;
+        engine.send_message(chat, words.into()).await.unwrap();
+        let (reply, reason) = ended(&mut events, chat).await;
         let reply = reply.unwrap_or_else(|| panic!("{reason:?}"));
         let swipe = &reply.swipes[reply.selected as usize];
         assert!(
@@ -82,7 +79,7 @@ async fn three_turns(architecture: &str, template: &str, opening: &str) -> Vec<F
             "{reason:?} {reply:?}"
         );
         // The X-ray shows what the worker has counted.
-        let manifest = engine.manifest(swipe.id.clone()).await.unwrap();
+        let manifest = engine.manifest(swipe.id).await.unwrap();
         let shown = swipe.figures.clone().unwrap();
         assert_eq!(shown.prompt, Some(manifest.tokens.total));
         figures.push(shown);

@@ -31,12 +31,12 @@ async fn reply_continues_from_a_token_that_was_considered() {
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let mut events = engine.subscribe();
     engine
-        .send_message(chat.clone(), "Tell me about the lighthouse.".into())
+        .send_message(chat, "Tell me about the lighthouse.".into())
         .await
         .unwrap();
-    let (first, _) = ended(&mut events, &chat).await;
+    let (first, _) = ended(&mut events, chat).await;
     let first = first.unwrap();
-    let choices = engine.token_choices(first.id.clone()).await.unwrap();
+    let choices = engine.token_choices(first.id).await.unwrap();
     let texts: Vec<&str> = choices
         .tokens
         .iter()
@@ -74,10 +74,10 @@ async fn reply_continues_from_a_token_that_was_considered() {
     let (at, alternative) = other.expect("a word that the model considered");
     let chosen = choices.tokens[at].alternatives[alternative].text.clone();
     engine
-        .continue_from_token(chat.clone(), at as u32, alternative as u32)
+        .continue_from_token(chat, at as u32, alternative as u32)
         .await
         .unwrap();
-    let (second, reason) = ended(&mut events, &chat).await;
+    let (second, reason) = ended(&mut events, chat).await;
     assert!(
         matches!(reason, EndReason::Stop | EndReason::Length),
         "{reason:?}"

@@ -2,19 +2,16 @@
 //! grammar shapes the reply.
 
 use context::tools::{CallSyntax, FrameTools, grammar};
-use domain::ToolDefinition;
 use domain::prompt::ToolChoice;
+use domain::{ChatId, ToolDefinition};
 use engine::api::{EndReason, SettingOwner};
 use engine::{Engine, Options};
 use serde_json::json;
 use tests::headless::{ended, models_dir, worker};
 
-async fn send(engine: &Engine, chat: &str, text: &str) -> engine::api::Message {
+async fn send(engine: &Engine, chat: ChatId, text: &str) -> engine::api::Message {
     let mut events = engine.subscribe();
-    engine
-        .send_message(chat.to_owned(), text.to_owned())
-        .await
-        .unwrap();
+    engine.send_message(chat, text.to_owned()).await.unwrap();
     let (reply, reason) = ended(&mut events, chat).await;
     assert!(
         matches!(reason, EndReason::Stop | EndReason::Length),
@@ -38,7 +35,7 @@ async fn small_model_calls_a_tool_by_grammar() {
         .unwrap_or_else(|error| panic!("{error}"));
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let set = async |key: &str, value: &str| {
-        let owner = SettingOwner::Chat { id: chat.clone() };
+        let owner = SettingOwner::Chat { id: chat };
         engine
             .set_setting_in_words(owner, key.to_owned(), value.to_owned())
             .await
@@ -53,8 +50,8 @@ async fn small_model_calls_a_tool_by_grammar() {
         set(key, value).await;
     }
     // The worker accepts the grammar of the offered tools, and the prompt is counted exactly.
-    let reply = send(&engine, &chat, "Hello there.").await;
-    let report = engine.manifest(reply.swipes[0].id.clone()).await.unwrap();
+    let reply = send(&engine, chat, "Hello there.").await;
+    let report = engine.manifest(reply.swipes[0].id).await.unwrap();
     assert!(
         report.tokens.exact
             && report
@@ -77,7 +74,7 @@ async fn small_model_calls_a_tool_by_grammar() {
     };
     let only_calls = grammar(&CallSyntax::text(), &demanded);
     set("grammar", &only_calls).await;
-    let reply = send(&engine, &chat, "Roll the dice for me.").await;
+    let reply = send(&engine, chat, "Roll the dice for me.").await;
     let round = &reply.swipes[0].tool_rounds[0];
     assert_eq!(
         (round.calls.len(), round.calls[0].name.as_str()),
@@ -88,7 +85,7 @@ async fn small_model_calls_a_tool_by_grammar() {
         "{:?}",
         round.calls[0]
     );
-    let prompt = engine.manifest(reply.swipes[0].id.clone()).await.unwrap();
+    let prompt = engine.manifest(reply.swipes[0].id).await.unwrap();
     assert!(
         prompt
             .blocks

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use domain::ChatId;
 use engine::api::{EndReason, Event};
 use engine::{Engine, Options};
 use serde_json::json;
@@ -42,11 +43,8 @@ async fn second_turn_evaluates_only_new_tokens() {
         "And what is in that pot?",
     ] {
         let mut events = engine.subscribe();
-        engine
-            .send_message(chat.clone(), words.into())
-            .await
-            .unwrap();
-        let (reply, reason) = ended(&mut events, &chat).await;
+        engine.send_message(chat, words.into()).await.unwrap();
+        let (reply, reason) = ended(&mut events, chat).await;
         assert!(
             matches!(reason, EndReason::Stop | EndReason::Length),
             "{reason:?}"
@@ -57,7 +55,7 @@ async fn second_turn_evaluates_only_new_tokens() {
             selected_text(&reply),
             reply.swipes[0].figures
         );
-        let manifest = engine.manifest(reply.swipes[0].id.clone()).await.unwrap();
+        let manifest = engine.manifest(reply.swipes[0].id).await.unwrap();
         let usage = reply.swipes[0].figures.clone().unwrap();
         // The planned token count equals the worker's.
         assert!(manifest.tokens.exact);
@@ -87,24 +85,21 @@ async fn killed_worker_keeps_text_and_next_reply_works() {
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let mut events = engine.subscribe();
     engine
-        .send_message(
-            chat.clone(),
-            "Tell me a long story about a lighthouse.".into(),
-        )
+        .send_message(chat, "Tell me a long story about a lighthouse.".into())
         .await
         .unwrap();
-    tests::headless::first_token(&mut events, &chat).await;
+    tests::headless::first_token(&mut events, chat).await;
     let pid = engine.worker_pid().await.unwrap();
     std::process::Command::new("kill")
         .args(["-KILL", &pid.to_string()])
         .status()
         .unwrap();
-    let (reply, reason) = ended(&mut events, &chat).await;
+    let (reply, reason) = ended(&mut events, chat).await;
     assert!(matches!(reason, EndReason::Failed { .. }), "{reason:?}");
     assert!(!selected_text(&reply.unwrap()).is_empty());
 
-    engine.regenerate(chat.clone()).await.unwrap();
-    let (reply, reason) = ended(&mut events, &chat).await;
+    engine.regenerate(chat).await.unwrap();
+    let (reply, reason) = ended(&mut events, chat).await;
     assert!(
         matches!(reason, EndReason::Stop | EndReason::Length),
         "{reason:?}"
@@ -131,20 +126,14 @@ async fn title_and_draft_keep_the_chats_cache() {
         "What do you like about the fire?",
         "And what is in that pot?",
     ] {
-        engine
-            .send_message(chat.clone(), words.into())
-            .await
-            .unwrap();
-        let (reply, _) = ended(&mut events, &chat).await;
+        engine.send_message(chat, words.into()).await.unwrap();
+        let (reply, _) = ended(&mut events, chat).await;
         engine.settle().await;
         let swipe = reply.unwrap().swipes.remove(0);
         println!("{words}\n  {:?}", swipe.figures);
         asked.push(swipe.figures.unwrap().evaluated.unwrap());
-        println!(
-            "  title: {}",
-            engine.open_chat(chat.clone()).await.unwrap().title
-        );
-        engine.impersonate(chat.clone()).await.unwrap();
+        println!("  title: {}", engine.open_chat(chat).await.unwrap().title);
+        engine.impersonate(chat).await.unwrap();
         let (text, figures) = loop {
             if let Event::Drafted { text, figures, .. } = events.next().await.unwrap() {
                 break (text, figures);
@@ -156,10 +145,7 @@ async fn title_and_draft_keep_the_chats_cache() {
             figures.evaluated.unwrap() < 150 && figures.reused.unwrap() > 400,
             "{figures:?}"
         );
-        engine
-            .save_draft(chat.clone(), String::new())
-            .await
-            .unwrap();
+        engine.save_draft(chat, String::new()).await.unwrap();
     }
     assert!(
         asked[1..].iter().all(|evaluated| *evaluated < 60),
@@ -183,14 +169,11 @@ async fn most_evaluated_until(engine: &Engine, enough: usize) -> (usize, u32) {
     let (mut epoch, mut cuts, mut most) = (1, 0, 0);
     for turn in 0..16 {
         let mut events = engine.subscribe();
-        engine
-            .send_message(chat.clone(), WORDS.into())
-            .await
-            .unwrap();
-        let (reply, _) = ended(&mut events, &chat).await;
+        engine.send_message(chat, WORDS.into()).await.unwrap();
+        let (reply, _) = ended(&mut events, chat).await;
         engine.settle().await;
         let swipe = &reply.unwrap().swipes[0];
-        let manifest = engine.manifest(swipe.id.clone()).await.unwrap();
+        let manifest = engine.manifest(swipe.id).await.unwrap();
         let evaluated = swipe.figures.as_ref().unwrap().evaluated.unwrap();
         if turn > 0 {
             cuts += usize::from(manifest.epoch > epoch);
@@ -247,11 +230,8 @@ async fn reply_with_other_tokens_is_read_in_idle_time() {
     let mut evaluated = Vec::new();
     for words in ["Good evening.", "And then?"] {
         let mut events = engine.subscribe();
-        engine
-            .send_message(chat.clone(), words.into())
-            .await
-            .unwrap();
-        let (reply, _) = ended(&mut events, &chat).await;
+        engine.send_message(chat, words.into()).await.unwrap();
+        let (reply, _) = ended(&mut events, chat).await;
         engine.settle().await;
         let swipe = reply.unwrap().swipes.remove(0);
         assert!(
@@ -287,11 +267,8 @@ async fn learning_keeps_the_chats_cache() {
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let say = async |words: &str| {
         let mut events = engine.subscribe();
-        engine
-            .send_message(chat.clone(), words.into())
-            .await
-            .unwrap();
-        let (reply, reason) = ended(&mut events, &chat).await;
+        engine.send_message(chat, words.into()).await.unwrap();
+        let (reply, reason) = ended(&mut events, chat).await;
         assert!(
             matches!(reason, EndReason::Stop | EndReason::Length),
             "{reason:?}"
@@ -333,33 +310,30 @@ async fn learning_keeps_the_chats_cache() {
 const CANARY: &str = "Zebulonique";
 const ASKED: &str = "What is my sister's parrot called?";
 
-async fn chat_with(engine: &Engine, name: &str) -> String {
+async fn chat_with(engine: &Engine, name: &str) -> ChatId {
     let card = json!({ "name": name, "description": format!("{name} keeps a lighthouse."), "first_mes": "Evening." });
     let report = engine
         .import_bytes(format!("{name}.json"), card.to_string().into_bytes())
         .await
         .unwrap();
     engine
-        .new_chat(report.imported[0].id.clone())
+        .new_chat(report.imported[0].id.parse().unwrap())
         .await
         .unwrap()
         .id
 }
 
 /// Sends `words` and returns the prompt, whose planned token count the worker confirmed.
-async fn sent(engine: &Engine, chat: &str, words: &str) -> String {
+async fn sent(engine: &Engine, chat: ChatId, words: &str) -> String {
     let mut events = engine.subscribe();
-    engine
-        .send_message(chat.to_owned(), words.to_owned())
-        .await
-        .unwrap();
+    engine.send_message(chat, words.to_owned()).await.unwrap();
     let (reply, reason) = ended(&mut events, chat).await;
     assert!(
         matches!(reason, EndReason::Stop | EndReason::Length),
         "{reason:?}"
     );
     let swipe = &reply.unwrap().swipes[0];
-    let manifest = engine.manifest(swipe.id.clone()).await.unwrap();
+    let manifest = engine.manifest(swipe.id).await.unwrap();
     assert_eq!(
         swipe.figures.as_ref().unwrap().prompt,
         Some(manifest.tokens.total)
@@ -379,14 +353,14 @@ async fn facts_reach_the_pairs_next_chat_only() {
     let first = chat_with(&engine, "Ada").await;
     sent(
         &engine,
-        &first,
+        first,
         &format!("My sister has a parrot that is called {CANARY}."),
     )
     .await;
     for evening in 2..=40 {
         sent(
             &engine,
-            &first,
+            first,
             &format!("The fog came in over the quay again, and I counted {evening} lamps."),
         )
         .await;
@@ -396,10 +370,10 @@ async fn facts_reach_the_pairs_next_chat_only() {
         .await
         .unwrap()
         .id;
-    let prompt = sent(&engine, &next, ASKED).await;
+    let prompt = sent(&engine, next, ASKED).await;
     assert!(prompt.contains(CANARY), "{prompt}");
     let other = chat_with(&engine, "Bo").await;
-    let prompt = sent(&engine, &other, ASKED).await;
+    let prompt = sent(&engine, other, ASKED).await;
     assert!(!prompt.contains(CANARY), "{prompt}");
     engine.shutdown().await;
 }
@@ -415,15 +389,12 @@ fn saved_caches(dir: &tempfile::TempDir) -> usize {
 }
 
 /// Creates a chat with an answered message and a saved cache.
-async fn answered(dir: &tempfile::TempDir, words: &str) -> String {
+async fn answered(dir: &tempfile::TempDir, words: &str) -> ChatId {
     let engine = open_with(dir, &[("INGLENOOK_MAX_TOKENS", "16")]).await;
     let chat = engine.startup().await.unwrap().chat.unwrap();
     let mut events = engine.subscribe();
-    engine
-        .send_message(chat.clone(), words.into())
-        .await
-        .unwrap();
-    ended(&mut events, &chat).await;
+    engine.send_message(chat, words.into()).await.unwrap();
+    ended(&mut events, chat).await;
     engine.shutdown().await;
     assert_eq!(saved_caches(dir), 1);
     chat
@@ -436,13 +407,12 @@ async fn withdrawn_text_leaves_the_saved_cache() {
     for how in ["delete", "edit", "forget"] {
         let chat = answered(&dir, "Remember that my secret word is Brimblewick.").await;
         let engine = open(&dir).await;
-        let page = engine.whole_chat(chat.clone()).await.unwrap().page.messages;
+        let page = engine.whole_chat(chat).await.unwrap().page.messages;
         let said = page
             .iter()
             .rfind(|message| selected_text(message).contains("Brimblewick"))
             .unwrap()
-            .id
-            .clone();
+            .id;
         match how {
             "delete" => engine.delete_message(said).await.unwrap(),
             "edit" => drop(
@@ -452,7 +422,7 @@ async fn withdrawn_text_leaves_the_saved_cache() {
                     .unwrap(),
             ),
             _ => {
-                let character = engine.whole_chat(chat.clone()).await.unwrap().character;
+                let character = engine.whole_chat(chat).await.unwrap().character;
                 let known = engine
                     .list_memories(character, "Brimblewick".into())
                     .await
@@ -480,8 +450,8 @@ async fn swipes_keep_the_saved_cache() {
     let chat = answered(&dir, "Hello! Who are you?").await;
     let engine = open(&dir).await;
     let mut events = engine.subscribe();
-    engine.regenerate(chat.clone()).await.unwrap();
-    let reply = ended(&mut events, &chat).await.0.unwrap();
+    engine.regenerate(chat).await.unwrap();
+    let reply = ended(&mut events, chat).await.0.unwrap();
     engine.select_swipe(reply.id, 0).await.unwrap();
     engine.shutdown().await;
     assert_eq!(saved_caches(&dir), 1);

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use domain::ChatId;
 use domain::prompt::PromptRole;
 use engine::ToolOutput;
 use engine::api::{ChatFileFormat, ToolDecision};
@@ -14,13 +15,13 @@ use super::{Lab, send_answering, set, switch_on, used};
 async fn later_turns_show_rounds_before_their_reply() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    switch_on(&app, &chat, &["tool_dice"]).await;
+    switch_on(&app, chat, &["tool_dice"]).await;
     app.model
         .play(ReplyScript::new().call("roll_dice", "{\"dice\":\"3d1\"}"));
     app.model.reply("Three.");
-    app.send(&chat, "Roll.").await;
+    app.send(chat, "Roll.").await;
     app.model.reply("Still three.");
-    app.send(&chat, "And now?").await;
+    app.send(chat, "And now?").await;
     let prompt = app.model.last_request().unwrap().prompt;
     let round = &prompt.tools.rounds[0];
     let reply = &prompt.messages[round.before];
@@ -37,7 +38,7 @@ async fn later_turns_show_rounds_before_their_reply() {
     );
     let report = app
         .engine
-        .preview_prompt(chat.clone(), "Well?".into(), Default::default())
+        .preview_prompt(chat, "Well?".into(), Default::default())
         .await
         .unwrap();
     let blocks: Vec<_> = report
@@ -48,9 +49,9 @@ async fn later_turns_show_rounds_before_their_reply() {
     assert_eq!(blocks.len(), 3, "definitions, calls, results");
     assert!(blocks.iter().all(|block| block.tokens > 0));
 
-    set(&app, &chat, "tool_dice", "off").await;
+    set(&app, chat, "tool_dice", "off").await;
     app.model.reply("Yes.");
-    app.send(&chat, "Sure?").await;
+    app.send(chat, "Sure?").await;
     let prompt = app.model.last_request().unwrap().prompt;
     assert!(prompt.tools.rounds.is_empty() && prompt.tools.definitions.is_empty());
     let texts: Vec<&str> = prompt
@@ -76,21 +77,21 @@ async fn results_count_in_the_history() {
     Lab::with(&app, &["read"], |_, _| {
         ToolOutput::text("word ".repeat(800))
     });
-    set(&app, &chat, "tool_result_tokens", "2000").await;
+    set(&app, chat, "tool_result_tokens", "2000").await;
     let used_tokens = async || {
         let report = app
             .engine
-            .preview_prompt(chat.clone(), "Well?".into(), Default::default())
+            .preview_prompt(chat, "Well?".into(), Default::default())
             .await
             .unwrap();
         report.shares.history_used
     };
     app.model.reply("Yes.");
-    app.send(&chat, "Hello.").await;
+    app.send(chat, "Hello.").await;
     let before = used_tokens().await;
     app.model.play(ReplyScript::new().call("lab__read", "{}"));
     app.model.reply("Yes.");
-    send_answering(&app, &chat, "Read.", ToolDecision::Once).await;
+    send_answering(&app, chat, "Read.", ToolDecision::Once).await;
     let grown = used_tokens().await - before;
     assert!(
         (800..2_000).contains(&grown),
@@ -105,15 +106,15 @@ async fn trimming_never_parts_a_reply_and_its_rounds() {
     Lab::with(&app, &["read"], |_, _| {
         ToolOutput::text("word ".repeat(300))
     });
-    set(&app, &chat, "context_limit", "4096").await;
-    set(&app, &chat, "min_tail_messages", "0").await;
+    set(&app, chat, "context_limit", "4096").await;
+    set(&app, chat, "min_tail_messages", "0").await;
     app.model.play(ReplyScript::new().call("lab__read", "{}"));
     app.model.reply("Reply 0.");
-    send_answering(&app, &chat, "Say 0.", ToolDecision::Always).await;
+    send_answering(&app, chat, "Say 0.", ToolDecision::Always).await;
     for number in 1..14 {
         app.model.play(ReplyScript::new().call("lab__read", "{}"));
         app.model.reply(&format!("Reply {number}."));
-        app.send(&chat, &format!("Say {number}.")).await;
+        app.send(chat, &format!("Say {number}.")).await;
         let prompt = app.model.last_request().unwrap().prompt;
         let with_rounds: HashSet<usize> = prompt
             .tools
@@ -140,7 +141,7 @@ async fn trimming_never_parts_a_reply_and_its_rounds() {
 async fn ids_are_unique_within_the_chat() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    switch_on(&app, &chat, &["tool_dice"]).await;
+    switch_on(&app, chat, &["tool_dice"]).await;
     for _ in 0..4 {
         app.model.play(
             ReplyScript::new()
@@ -148,7 +149,7 @@ async fn ids_are_unique_within_the_chat() {
                 .call("roll_dice", "{\"dice\":\"d8\"}"),
         );
         app.model.reply("There.");
-        app.send(&chat, "Roll.").await;
+        app.send(chat, "Roll.").await;
     }
     let prompt = app.model.last_request().unwrap().prompt;
     let calls = prompt
@@ -172,22 +173,18 @@ async fn ids_are_unique_within_the_chat() {
 async fn rounds_survive_export_import_and_branch() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    switch_on(&app, &chat, &["tool_dice"]).await;
+    switch_on(&app, chat, &["tool_dice"]).await;
     app.model.play(
         ReplyScript::new()
             .text("I roll.")
             .call("roll_dice", "{\"dice\":\"3d1\"}"),
     );
     app.model.reply("Three.");
-    let reply = app.send(&chat, "Roll.").await.0.unwrap();
-    let branch = app
-        .engine
-        .branch_chat(reply.id.clone(), None, None)
-        .await
-        .unwrap();
+    let reply = app.send(chat, "Roll.").await.0.unwrap();
+    let branch = app.engine.branch_chat(reply.id, None, None).await.unwrap();
     let copied = app
         .engine
-        .whole_chat(branch.id.clone())
+        .whole_chat(branch.id)
         .await
         .unwrap()
         .page
@@ -198,22 +195,22 @@ async fn rounds_survive_export_import_and_branch() {
 
     let file = app
         .engine
-        .export_chat(chat.clone(), ChatFileFormat::Jsonl)
+        .export_chat(chat, ChatFileFormat::Jsonl)
         .await
         .unwrap();
     let path = app.dir.path().join("chat.jsonl");
     std::fs::write(&path, &file.bytes).unwrap();
     let before = app.engine.list_chats().await.unwrap();
     app.engine.import_paths(vec![path]).await.unwrap();
-    let known: Vec<&str> = before.iter().map(|chat| chat.id.as_str()).collect();
+    let known: Vec<ChatId> = before.iter().map(|chat| chat.id).collect();
     let imported = app.engine.list_chats().await.unwrap();
     let imported = imported
         .iter()
-        .find(|chat| !known.contains(&chat.id.as_str()))
+        .find(|chat| !known.contains(&chat.id))
         .unwrap();
     let copied = app
         .engine
-        .whole_chat(imported.id.clone())
+        .whole_chat(imported.id)
         .await
         .unwrap()
         .page

@@ -1,6 +1,7 @@
 //! Prompt injection: texts of strangers that order a call or pretend a permission. The scripted
 //! model obeys every order, so only the user's question stands between the text and the tool.
 
+use domain::ChatId;
 use engine::ToolOutput;
 use engine::api::{CharacterFields, DocumentOwner, EndReason, EndpointDraft, ToolDecision};
 use provider::fake::ReplyScript;
@@ -39,7 +40,7 @@ const PLACES: [Place; 5] = [
 ];
 
 /// A chat whose prompt contains `order` in that place, if the place exists before the turn.
-async fn chat_with(app: &Headless, place: Place, order: &str) -> String {
+async fn chat_with(app: &Headless, place: Place, order: &str) -> ChatId {
     let description = if matches!(place, Place::Card) {
         order
     } else {
@@ -51,7 +52,7 @@ async fn chat_with(app: &Headless, place: Place, order: &str) -> String {
         ..CharacterFields::default()
     };
     let character = app.engine.create_character(fields).await.unwrap().id;
-    let chat = app.engine.new_chat(character.clone()).await.unwrap().id;
+    let chat = app.engine.new_chat(character).await.unwrap().id;
     match place {
         Place::Lore => {
             let entry = json!({ "uid": 0, "key": [], "content": order, "constant": true });
@@ -59,16 +60,16 @@ async fn chat_with(app: &Headless, place: Place, order: &str) -> String {
             std::fs::write(&path, json!({ "entries": { "0": entry } }).to_string()).unwrap();
             app.engine.import_paths(vec![path]).await.unwrap();
             let book = app.engine.list_lorebooks().await.unwrap().remove(0).id;
-            let binding = engine::api::LorebookBinding::Chat { id: chat.clone() };
+            let binding = engine::api::LorebookBinding::Chat { id: chat };
             app.engine.bind_lorebook(book, vec![binding]).await.unwrap();
         }
         Place::Document => {
-            let owner = DocumentOwner::Chat { id: chat.clone() };
+            let owner = DocumentOwner::Chat { id: chat };
             app.engine
                 .attach_document_bytes(owner, "note.md".into(), order.into())
                 .await
                 .unwrap();
-            switch_on(app, &chat, &["tool_documents"]).await;
+            switch_on(app, chat, &["tool_documents"]).await;
         }
         Place::Card | Place::Message | Place::Result => {}
     }
@@ -105,7 +106,7 @@ async fn forty_injected_orders_meet_the_users_question() {
             app.model
                 .play(ReplyScript::new().call("lab__send", "{\"at\":\"evil.example\"}"));
             app.model.reply("I was not allowed to.");
-            let (reply, reason, questions) = answering_reads(&app, &chat, text).await;
+            let (reply, reason, questions) = answering_reads(&app, chat, text).await;
             let case = format!("{place:?} {order:?}");
             assert_eq!(reason, EndReason::Stop, "{case}");
             assert_eq!(questions, ["send"], "the user is asked: {case}");
@@ -136,13 +137,13 @@ async fn forty_injected_orders_meet_the_users_question() {
 /// Allows `read` once and refuses everything else. Returns the names of the refused tools.
 async fn answering_reads(
     app: &Headless,
-    chat: &str,
+    chat: ChatId,
     text: &str,
 ) -> (engine::api::Message, EndReason, Vec<String>) {
     use engine::api::Event;
     let mut events = app.engine.subscribe();
     app.engine
-        .send_message(chat.to_owned(), text.to_owned())
+        .send_message(chat, text.to_owned())
         .await
         .unwrap();
     let mut refused = Vec::new();
@@ -191,7 +192,7 @@ async fn secrets_reach_neither_prompt_nor_tool() {
     });
     switch_on(
         &app,
-        &chat,
+        chat,
         &[
             "tool_dice",
             "tool_memory",
@@ -213,7 +214,7 @@ async fn secrets_reach_neither_prompt_nor_tool() {
             ),
     );
     app.model.reply("There is nothing.");
-    let (reply, ..) = send_answering(&app, &chat, "Send the API key.", ToolDecision::Once).await;
+    let (reply, ..) = send_answering(&app, chat, "Send the API key.", ToolDecision::Once).await;
     assert_eq!(
         lab.calls(),
         ["send{\"at\":\"{{getvar::key}} ${KEY} $OPENAI_API_KEY\"}"],

@@ -8,6 +8,7 @@ mod rounds;
 
 use std::sync::{Arc, Mutex};
 
+use domain::ChatId;
 use engine::api::{EndReason, Event, Message, SettingOwner, ToolDecision, ToolRequest, ToolUse};
 use engine::{Events, SourceTool, ToolOutput, ToolSource};
 use futures_util::future::BoxFuture;
@@ -16,16 +17,14 @@ use tests::headless::Headless;
 use tokio_util::sync::CancellationToken;
 
 /// Switches settings of a chat on.
-pub(super) async fn switch_on(app: &Headless, chat: &str, keys: &[&str]) {
+pub(super) async fn switch_on(app: &Headless, chat: ChatId, keys: &[&str]) {
     for key in keys {
         set(app, chat, key, "on").await;
     }
 }
 
-pub(super) async fn set(app: &Headless, chat: &str, key: &str, value: &str) {
-    let owner = SettingOwner::Chat {
-        id: chat.to_owned(),
-    };
+pub(super) async fn set(app: &Headless, chat: ChatId, key: &str, value: &str) {
+    let owner = SettingOwner::Chat { id: chat };
     app.engine
         .set_setting_in_words(owner, key.to_owned(), value.to_owned())
         .await
@@ -99,13 +98,13 @@ impl ToolSource for Lab {
 /// Sends `text`, answers every question with `decision`, and returns the reply with the questions.
 pub(super) async fn send_answering(
     app: &Headless,
-    chat: &str,
+    chat: ChatId,
     text: &str,
     decision: ToolDecision,
 ) -> (Message, EndReason, Vec<ToolRequest>) {
     let mut events = app.engine.subscribe();
     app.engine
-        .send_message(chat.to_owned(), text.to_owned())
+        .send_message(chat, text.to_owned())
         .await
         .unwrap();
     let mut asked = Vec::new();

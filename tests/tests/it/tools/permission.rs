@@ -1,5 +1,6 @@
 //! Permissions of tools.
 
+use domain::ChatId;
 use engine::ToolOutput;
 use engine::api::{EndReason, ToolDecision};
 use provider::fake::ReplyScript;
@@ -8,7 +9,7 @@ use tests::headless::{Headless, ended};
 
 use super::{Lab, asked, send_answering, switch_on, used};
 
-async fn call_once(app: &Headless, chat: &str, decision: ToolDecision) -> (bool, usize) {
+async fn call_once(app: &Headless, chat: ChatId, decision: ToolDecision) -> (bool, usize) {
     app.model
         .play(ReplyScript::new().call("lab__look", "{\"at\":\"sea\"}"));
     app.model.reply("Well.");
@@ -22,20 +23,20 @@ async fn tool_of_a_server_runs_only_if_the_user_agrees() {
     let chat = app.first_chat().await.id;
     let lab = Lab::with(&app, &["look"], |_, _| ToolOutput::text("waves"));
     assert_eq!(
-        call_once(&app, &chat, ToolDecision::NotNow).await,
+        call_once(&app, chat, ToolDecision::NotNow).await,
         (false, 1)
     );
     assert_eq!(
-        call_once(&app, &chat, ToolDecision::Once).await,
+        call_once(&app, chat, ToolDecision::Once).await,
         (true, 1),
         "it is asked again"
     );
     assert_eq!(
-        call_once(&app, &chat, ToolDecision::ThisChat).await,
+        call_once(&app, chat, ToolDecision::ThisChat).await,
         (true, 1)
     );
     assert_eq!(
-        call_once(&app, &chat, ToolDecision::NotNow).await,
+        call_once(&app, chat, ToolDecision::NotNow).await,
         (true, 0),
         "this chat needs no question"
     );
@@ -46,12 +47,12 @@ async fn tool_of_a_server_runs_only_if_the_user_agrees() {
         .unwrap()
         .id;
     assert_eq!(
-        call_once(&app, &other, ToolDecision::Always).await,
+        call_once(&app, other, ToolDecision::Always).await,
         (true, 1),
         "another chat does"
     );
     assert_eq!(
-        call_once(&app, &other, ToolDecision::NotNow).await,
+        call_once(&app, other, ToolDecision::NotNow).await,
         (true, 0)
     );
     assert_eq!(lab.calls().len(), 5);
@@ -69,12 +70,9 @@ async fn tool_of_a_server_runs_only_if_the_user_agrees() {
             .await
             .unwrap();
     }
+    assert_eq!(call_once(&app, chat, ToolDecision::Never).await, (false, 1));
     assert_eq!(
-        call_once(&app, &chat, ToolDecision::Never).await,
-        (false, 1)
-    );
-    assert_eq!(
-        call_once(&app, &other, ToolDecision::Once).await,
+        call_once(&app, other, ToolDecision::Once).await,
         (false, 0),
         "never holds in all chats"
     );
@@ -91,10 +89,7 @@ async fn question_shows_tool_server_and_arguments() {
         .play(ReplyScript::new().call("lab__look", "{\"at\": \"sea\"}"));
     app.model.reply("Waves.");
     let mut events = app.engine.subscribe();
-    app.engine
-        .send_message(chat.clone(), "Look.".into())
-        .await
-        .unwrap();
+    app.engine.send_message(chat, "Look.".into()).await.unwrap();
     let request = asked(&mut events).await;
     assert_eq!(
         (request.source.as_str(), request.tool.as_str()),
@@ -108,7 +103,7 @@ async fn question_shows_tool_server_and_arguments() {
         .answer_tool(request.id, ToolDecision::Once)
         .await
         .unwrap();
-    assert_eq!(ended(&mut events, &chat).await.1, EndReason::Stop);
+    assert_eq!(ended(&mut events, chat).await.1, EndReason::Stop);
 }
 
 #[tokio::test]
@@ -118,10 +113,7 @@ async fn nobody_to_ask_means_no() {
     let lab = Lab::with(&app, &["look"], |_, _| ToolOutput::text("waves"));
     app.model.play(ReplyScript::new().call("lab__look", "{}"));
     app.model.reply("No.");
-    app.engine
-        .send_message(chat.clone(), "Look.".into())
-        .await
-        .unwrap();
+    app.engine.send_message(chat, "Look.".into()).await.unwrap();
     app.engine.settle().await;
     let reply = app
         .engine
@@ -152,12 +144,11 @@ async fn card_can_rule_tools_out_but_grant_none() {
             .iter()
             .rfind(|character| character.name.starts_with("Ada"))
             .unwrap()
-            .id
-            .clone();
-        let chat = app.engine.new_chat(ada.clone()).await.unwrap().id;
-        switch_on(&app, &chat, &["tool_dice", "tool_table"]).await;
+            .id;
+        let chat = app.engine.new_chat(ada).await.unwrap().id;
+        switch_on(&app, chat, &["tool_dice", "tool_table"]).await;
         app.model.reply("Hm.");
-        app.send(&chat, "Hello.").await;
+        app.send(chat, "Hello.").await;
         app.engine.delete_character(ada).await.unwrap();
         let tools = app.model.last_request().unwrap().prompt.tools;
         tools

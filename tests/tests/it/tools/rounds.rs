@@ -20,14 +20,14 @@ fn rounds_sent(app: &Headless) -> Vec<ToolRound> {
 async fn call_is_run_and_its_result_sent_back() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    switch_on(&app, &chat, &["tool_dice"]).await;
+    switch_on(&app, chat, &["tool_dice"]).await;
     app.model.play(
         ReplyScript::new()
             .text("Let me roll.")
             .call("roll_dice", "{\"dice\":\"3d1\"}"),
     );
     app.model.reply("You rolled three.");
-    let (reply, reason) = app.send(&chat, "Roll for me.").await;
+    let (reply, reason) = app.send(chat, "Roll for me.").await;
     let reply = reply.unwrap();
     assert_eq!(
         (reason, selected_text(&reply)),
@@ -81,7 +81,7 @@ async fn call_is_run_and_its_result_sent_back() {
 async fn thoughts_before_a_call_go_back_with_its_result() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    switch_on(&app, &chat, &["tool_dice"]).await;
+    switch_on(&app, chat, &["tool_dice"]).await;
     let signed = SignedThought::Block {
         text: "Roll it.".into(),
         signature: "s".into(),
@@ -94,7 +94,7 @@ async fn thoughts_before_a_call_go_back_with_its_result() {
         .play(script.call("roll_dice", "{\"dice\":\"d6\"}"));
     app.model
         .play(ReplyScript::new().thought("High.").text("A six!"));
-    let reply = app.send(&chat, "Roll.").await.0.unwrap();
+    let reply = app.send(chat, "Roll.").await.0.unwrap();
     assert_eq!(rounds_sent(&app)[0].thoughts, [signed]);
     assert_eq!(
         selected_text(&reply),
@@ -111,13 +111,13 @@ async fn thoughts_before_a_call_go_back_with_its_result() {
 async fn after_five_rounds_the_model_must_answer() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    switch_on(&app, &chat, &["tool_dice"]).await;
+    switch_on(&app, chat, &["tool_dice"]).await;
     for _ in 0..5 {
         app.model
             .play(ReplyScript::new().call("roll_dice", "{\"dice\":\"d6\"}"));
     }
     app.model.reply("Enough.");
-    let reply = app.send(&chat, "Roll on.").await.0.unwrap();
+    let reply = app.send(chat, "Roll on.").await.0.unwrap();
     let requests = app.model.requests();
     assert_eq!(
         (requests.len(), selected_text(&reply), used(&reply).len()),
@@ -136,7 +136,7 @@ async fn after_five_rounds_the_model_must_answer() {
         "the user sees it"
     );
 
-    set(&app, &chat, "tool_rounds", "1").await;
+    set(&app, chat, "tool_rounds", "1").await;
     app.model
         .play(ReplyScript::new().call("roll_dice", "{\"dice\":\"d6\"}"));
     app.model.play(
@@ -144,7 +144,7 @@ async fn after_five_rounds_the_model_must_answer() {
             .text("No.")
             .call("roll_dice", "{\"dice\":\"d6\"}"),
     );
-    let reply = app.send(&chat, "Again.").await.0.unwrap();
+    let reply = app.send(chat, "Again.").await.0.unwrap();
     assert_eq!(
         (used(&reply).len(), reply.swipes[0].tool_calls.len()),
         (1, 1),
@@ -159,7 +159,7 @@ async fn several_calls_run_in_order_and_return_together() {
     let lab = Lab::with(&app, &["look", "touch"], |tool, _| {
         ToolOutput::text(format!("{tool} done"))
     });
-    switch_on(&app, &chat, &["tool_dice"]).await;
+    switch_on(&app, chat, &["tool_dice"]).await;
     app.model.play(
         ReplyScript::new()
             .call("lab__touch", "{\"at\":\"1\"}")
@@ -167,7 +167,7 @@ async fn several_calls_run_in_order_and_return_together() {
             .call("lab__look", "{\"at\":\"2\"}"),
     );
     app.model.reply("Done.");
-    let (reply, _, questions) = send_answering(&app, &chat, "Go.", ToolDecision::Once).await;
+    let (reply, _, questions) = send_answering(&app, chat, "Go.", ToolDecision::Once).await;
     assert_eq!(lab.calls(), ["touch{\"at\":\"1\"}", "look{\"at\":\"2\"}"]);
     assert_eq!(questions.len(), 2);
     let names: Vec<String> = used(&reply).into_iter().map(|call| call.name).collect();
@@ -192,7 +192,7 @@ async fn failed_calls_are_results_and_the_loop_goes_on() {
         assert_ne!(tool, "panic", "a scripted defect");
         ToolOutput::error("The lamp is broken.")
     });
-    switch_on(&app, &chat, &["tool_dice"]).await;
+    switch_on(&app, chat, &["tool_dice"]).await;
     app.model.play(
         ReplyScript::new()
             .call("fly", "{}")
@@ -202,7 +202,7 @@ async fn failed_calls_are_results_and_the_loop_goes_on() {
             .call("lab__panic", "{}"),
     );
     app.model.reply("It does not work.");
-    let (reply, reason, _) = send_answering(&app, &chat, "Try.", ToolDecision::Once).await;
+    let (reply, reason, _) = send_answering(&app, chat, "Try.", ToolDecision::Once).await;
     assert_eq!(
         (reason, selected_text(&reply)),
         (EndReason::Stop, "It does not work.")
@@ -233,29 +233,23 @@ async fn stopping_keeps_the_results_that_came() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
     Lab::with(&app, &["look"], |_, _| ToolOutput::text("never"));
-    switch_on(&app, &chat, &["tool_dice"]).await;
+    switch_on(&app, chat, &["tool_dice"]).await;
     app.model.play(
         ReplyScript::new()
             .call("roll_dice", "{\"dice\":\"2d1\"}")
             .call("lab__look", "{}"),
     );
     let mut events = app.engine.subscribe();
-    app.engine
-        .send_message(chat.clone(), "Go.".into())
-        .await
-        .unwrap();
+    app.engine.send_message(chat, "Go.".into()).await.unwrap();
     let request = asked(&mut events).await;
-    assert_eq!(
-        app.engine.pending_tools(chat.clone()).await.unwrap()[0],
-        request
-    );
-    app.engine.stop(chat.clone()).await.unwrap();
-    let (reply, reason) = ended(&mut events, &chat).await;
+    assert_eq!(app.engine.pending_tools(chat).await.unwrap()[0], request);
+    app.engine.stop(chat).await.unwrap();
+    let (reply, reason) = ended(&mut events, chat).await;
     let calls = used(&reply.unwrap());
     assert_eq!(reason, EndReason::Cancelled);
     assert!(calls[0].result.starts_with("2d1 = ") && !calls[0].error);
     assert!(calls[1].error && calls[1].result.contains("stopped before this tool ran"));
-    assert_eq!(app.engine.pending_tools(chat.clone()).await.unwrap(), []);
+    assert_eq!(app.engine.pending_tools(chat).await.unwrap(), []);
     assert!(
         app.engine
             .answer_tool(request.id, ToolDecision::Always)
@@ -265,8 +259,8 @@ async fn stopping_keeps_the_results_that_came() {
     );
 
     app.model.reply("As I was saying.");
-    app.engine.continue_reply(chat.clone()).await.unwrap();
-    let (reply, _) = ended(&mut events, &chat).await;
+    app.engine.continue_reply(chat).await.unwrap();
+    let (reply, _) = ended(&mut events, chat).await;
     let reply = reply.unwrap();
     assert_eq!(
         (selected_text(&reply), used(&reply).len()),
@@ -283,7 +277,7 @@ async fn stopping_keeps_the_results_that_came() {
 async fn error_after_a_round_leaves_a_chat_to_retry() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    switch_on(&app, &chat, &["tool_dice"]).await;
+    switch_on(&app, chat, &["tool_dice"]).await;
     app.model
         .play(ReplyScript::new().call("roll_dice", "{\"dice\":\"2d1\"}"));
     app.model.fail(ProviderError::new(
@@ -291,7 +285,7 @@ async fn error_after_a_round_leaves_a_chat_to_retry() {
         "the server failed",
         "Try again.",
     ));
-    let (reply, reason) = app.send(&chat, "Roll.").await;
+    let (reply, reason) = app.send(chat, "Roll.").await;
     assert!(matches!(reason, EndReason::Failed { .. }), "{reason:?}");
     assert_eq!(used(&reply.unwrap()).len(), 1, "the round is kept");
 
@@ -299,8 +293,8 @@ async fn error_after_a_round_leaves_a_chat_to_retry() {
         .play(ReplyScript::new().call("roll_dice", "{\"dice\":\"1d1\"}"));
     app.model.reply("One.");
     let mut events = app.engine.subscribe();
-    app.engine.regenerate(chat.clone()).await.unwrap();
-    let (reply, reason) = ended(&mut events, &chat).await;
+    app.engine.regenerate(chat).await.unwrap();
+    let (reply, reason) = ended(&mut events, chat).await;
     let reply = reply.unwrap();
     assert_eq!(
         (reason, selected_text(&reply), reply.swipes.len()),
@@ -317,16 +311,13 @@ async fn error_after_a_round_leaves_a_chat_to_retry() {
 async fn results_arrive_while_the_reply_waits() {
     let app = Headless::new().await;
     let chat = app.first_chat().await.id;
-    switch_on(&app, &chat, &["tool_dice"]).await;
+    switch_on(&app, chat, &["tool_dice"]).await;
     let gate = ReplyGate::new();
     app.model
         .play(ReplyScript::new().call("roll_dice", "{\"dice\":\"1d1\"}"));
     app.model.play(ReplyScript::new().gate(&gate).text("One."));
     let mut events = app.engine.subscribe();
-    app.engine
-        .send_message(chat.clone(), "Roll.".into())
-        .await
-        .unwrap();
+    app.engine.send_message(chat, "Roll.".into()).await.unwrap();
     gate.reached().await;
     let mut states = Vec::new();
     while states.len() < 2 {
@@ -339,7 +330,7 @@ async fn results_arrive_while_the_reply_waits() {
     }
     assert_eq!(states, [(true, true), (false, false)]);
     gate.open();
-    assert_eq!(ended(&mut events, &chat).await.1, EndReason::Stop);
+    assert_eq!(ended(&mut events, chat).await.1, EndReason::Stop);
 }
 
 #[tokio::test]
@@ -350,15 +341,12 @@ async fn long_result_is_cut_and_can_be_read_on() {
         .map(|number| format!("line {number}\n"))
         .collect();
     Lab::with(&app, &["read"], move |_, _| ToolOutput::text(long.clone()));
-    set(&app, &chat, "tool_result_tokens", "200").await;
+    set(&app, chat, "tool_result_tokens", "200").await;
     app.model.play(ReplyScript::new().call("lab__read", "{}"));
     let gate = ReplyGate::new();
     app.model.play(ReplyScript::new().gate(&gate));
     let mut events = app.engine.subscribe();
-    app.engine
-        .send_message(chat.clone(), "Read.".into())
-        .await
-        .unwrap();
+    app.engine.send_message(chat, "Read.".into()).await.unwrap();
     let request = asked(&mut events).await;
     app.engine
         .answer_tool(request.id, ToolDecision::Always)
@@ -383,14 +371,14 @@ async fn long_result_is_cut_and_can_be_read_on() {
             .text
             .contains(&format!("call show_more with call \"{}\"", result.call_id))
     );
-    app.engine.stop(chat.clone()).await.unwrap();
-    ended(&mut events, &chat).await;
+    app.engine.stop(chat).await.unwrap();
+    ended(&mut events, chat).await;
 
     let more = json!({ "call": "wrong", "from": 1 }).to_string();
     app.model.play(ReplyScript::new().call("lab__read", "{}"));
     app.model.play(ReplyScript::new().call("show_more", &more));
     app.model.reply("Read.");
-    app.send(&chat, "Again.").await;
+    app.send(chat, "Again.").await;
     assert!(
         rounds_sent(&app).last().unwrap().results[0].error,
         "only results of this reply can be read on: {from}"

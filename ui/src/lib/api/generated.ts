@@ -28,9 +28,9 @@ export function client(call: Call) {
 		/** Makes a key of the local API. The result has the only copy of the secret. */
 		createApiKey: (name: string, limits: ApiKeyLimits) => call("create_api_key", { name, limits }) as Promise<NewApiKey>,
 		/** Changes the name and the limits of a key. */
-		updateApiKey: (id: string, name: string, limits: ApiKeyLimits) => call("update_api_key", { id, name, limits }) as Promise<ApiKey>,
+		updateApiKey: (id: ApiKeyId, name: string, limits: ApiKeyLimits) => call("update_api_key", { id, name, limits }) as Promise<ApiKey>,
 		/** Deletes a key of the local API. Requests with it are refused from now on. */
-		revokeApiKey: (id: string) => call("revoke_api_key", { id }) as Promise<void>,
+		revokeApiKey: (id: ApiKeyId) => call("revoke_api_key", { id }) as Promise<void>,
 		/** Warnings about the data that are in force: lost changes, failed backups, missing pictures. */
 		dataWarnings: () => call("data_warnings", {  }) as Promise<DataWarnings>,
 		/** Hides a warning until its cause comes again. */
@@ -54,84 +54,84 @@ export function client(call: Call) {
 		/** Permanently deletes everything in the trash, and the messages, memories and documents that were deleted since the start; with `backups` also every backup, after a new one is made. */
 		emptyTrash: (backups: boolean) => call("empty_trash", { backups }) as Promise<DeletedForGood>,
 		listCharacters: () => call("list_characters", {  }) as Promise<CharacterSummary[]>,
-		getCharacter: (id: string) => call("get_character", { id }) as Promise<Character>,
+		getCharacter: (id: CharacterId) => call("get_character", { id }) as Promise<Character>,
 		createCharacter: (fields: CharacterFields) => call("create_character", { fields }) as Promise<Character>,
-		updateCharacter: (id: string, fields: CharacterFields) => call("update_character", { id, fields }) as Promise<Character>,
+		updateCharacter: (id: CharacterId, fields: CharacterFields) => call("update_character", { id, fields }) as Promise<Character>,
 		/** Replaces the picture. `data` is the file's content in base64 (PNG, JPEG or WebP). */
-		setCharacterPicture: (id: string, data: string) => call("set_character_picture", { id, data }) as Promise<Character>,
+		setCharacterPicture: (id: CharacterId, data: string) => call("set_character_picture", { id, data }) as Promise<Character>,
 		/** Copies a character with its pictures, documents, settings and links to lorebooks, without its chats. */
-		duplicateCharacter: (id: string) => call("duplicate_character", { id }) as Promise<Character>,
+		duplicateCharacter: (id: CharacterId) => call("duplicate_character", { id }) as Promise<Character>,
 		/** The earlier versions of a card, newest first. Every save keeps one. */
-		cardVersions: (character: string) => call("card_versions", { character }) as Promise<CardVersion[]>,
+		cardVersions: (character: CharacterId) => call("card_versions", { character }) as Promise<CardVersion[]>,
 		/** The changes from an earlier version of a card to the current one, for each field that differs. */
-		cardVersionChanges: (character: string, version: string) => call("card_version_changes", { character, version }) as Promise<FieldChanges[]>,
+		cardVersionChanges: (character: CharacterId, version: string) => call("card_version_changes", { character, version }) as Promise<FieldChanges[]>,
 		/** Restores the fields and the picture of an earlier version. The card that this replaces becomes a version. */
-		restoreCardVersion: (character: string, version: string) => call("restore_card_version", { character, version }) as Promise<Character>,
-		forgetCardVersions: (character: string) => call("forget_card_versions", { character }) as Promise<void>,
+		restoreCardVersion: (character: CharacterId, version: string) => call("restore_card_version", { character, version }) as Promise<Character>,
+		forgetCardVersions: (character: CharacterId) => call("forget_card_versions", { character }) as Promise<void>,
 		/** Moves the character to the trash; `restore_character` undoes it. */
-		deleteCharacter: (id: string) => call("delete_character", { id }) as Promise<void>,
-		restoreCharacter: (id: string) => call("restore_character", { id }) as Promise<void>,
+		deleteCharacter: (id: CharacterId) => call("delete_character", { id }) as Promise<void>,
+		restoreCharacter: (id: CharacterId) => call("restore_character", { id }) as Promise<void>,
 		/** The ids of the characters whose cards contain every word of `query`, or words that begin with it: names, tags, creators, descriptions. */
-		findCharacters: (query: string) => call("find_characters", { query }) as Promise<string[]>,
-		setFavourites: (characters: string[], favourite: boolean) => call("set_favourites", { characters, favourite }) as Promise<void>,
+		findCharacters: (query: string) => call("find_characters", { query }) as Promise<CharacterId[]>,
+		setFavourites: (characters: CharacterId[], favourite: boolean) => call("set_favourites", { characters, favourite }) as Promise<void>,
 		/** Adds tags to the cards of all these characters, and removes others. Returns the former tags of the cards that changed; `restore_tags` undoes it. */
-		tagCharacters: (characters: string[], add: string[], remove: string[]) => call("tag_characters", { characters, add, remove }) as Promise<CharacterTags[]>,
+		tagCharacters: (characters: CharacterId[], add: string[], remove: string[]) => call("tag_characters", { characters, add, remove }) as Promise<CharacterTags[]>,
 		restoreTags: (tags: CharacterTags[]) => call("restore_tags", { tags }) as Promise<void>,
 		/** Moves all of them to the trash, or none; `restore_characters` undoes it. */
-		deleteCharacters: (characters: string[]) => call("delete_characters", { characters }) as Promise<void>,
-		restoreCharacters: (characters: string[]) => call("restore_characters", { characters }) as Promise<void>,
+		deleteCharacters: (characters: CharacterId[]) => call("delete_characters", { characters }) as Promise<void>,
+		restoreCharacters: (characters: CharacterId[]) => call("restore_characters", { characters }) as Promise<void>,
 		/** Counts the tokens of each text for the default model. */
 		countFields: (texts: string[]) => call("count_fields", { texts }) as Promise<TextCounts>,
 		/** The files that belong to a character's card, in its order. */
-		cardAssets: (character: string) => call("card_assets", { character }) as Promise<CardAsset[]>,
+		cardAssets: (character: CharacterId) => call("card_assets", { character }) as Promise<CardAsset[]>,
 		/** The hash of a small version of a picture among them; `null` if the file is no picture. */
-		showCardAsset: (character: string, id: string) => call("show_card_asset", { character, id }) as Promise<string | null>,
+		showCardAsset: (character: CharacterId, id: string) => call("show_card_asset", { character, id }) as Promise<string | null>,
 		/** The hash of a picture among them in a size for viewing; `null` if the file is no picture. */
-		cardAssetPicture: (character: string, id: string) => call("card_asset_picture", { character, id }) as Promise<string | null>,
+		cardAssetPicture: (character: CharacterId, id: string) => call("card_asset_picture", { character, id }) as Promise<string | null>,
 		/** Adds a file to the card, at the end. `data` is its content in base64. */
-		addCardAsset: (character: string, kind: string, file: string, data: string) => call("add_card_asset", { character, kind, file, data }) as Promise<CardAsset[]>,
-		updateCardAsset: (character: string, id: string, kind: string, name: string) => call("update_card_asset", { character, id, kind, name }) as Promise<CardAsset[]>,
+		addCardAsset: (character: CharacterId, kind: string, file: string, data: string) => call("add_card_asset", { character, kind, file, data }) as Promise<CardAsset[]>,
+		updateCardAsset: (character: CharacterId, id: string, kind: string, name: string) => call("update_card_asset", { character, id, kind, name }) as Promise<CardAsset[]>,
 		/** Returns what `restore_card_asset` needs to undo it until the app ends. */
-		removeCardAsset: (character: string, id: string) => call("remove_card_asset", { character, id }) as Promise<string>,
-		restoreCardAsset: (character: string, removed: string) => call("restore_card_asset", { character, removed }) as Promise<CardAsset[]>,
+		removeCardAsset: (character: CharacterId, id: string) => call("remove_card_asset", { character, id }) as Promise<string>,
+		restoreCardAsset: (character: CharacterId, removed: string) => call("restore_card_asset", { character, removed }) as Promise<CardAsset[]>,
 		/** The pictures of a card that show emotions, in its order. */
-		sprites: (character: string) => call("sprites", { character }) as Promise<Sprite[]>,
+		sprites: (character: CharacterId) => call("sprites", { character }) as Promise<Sprite[]>,
 		/** The hash of the picture for an emotion, else of the one for neutral; `null` if the card has neither. `variant` chooses among several pictures of one emotion. */
-		sprite: (character: string, emotion: string, variant: number) => call("sprite", { character, emotion, variant }) as Promise<string | null>,
+		sprite: (character: CharacterId, emotion: string, variant: number) => call("sprite", { character, emotion, variant }) as Promise<string | null>,
 		/** The hash of the card's own picture with that name; `null` if it has none. */
-		cardPicture: (character: string, name: string) => call("card_picture", { character, name }) as Promise<string | null>,
+		cardPicture: (character: CharacterId, name: string) => call("card_picture", { character, name }) as Promise<string | null>,
 		/** The entries of the lorebook in a character's card, in the book's order. */
-		cardLore: (character: string) => call("card_lore", { character }) as Promise<LoreEntry[]>,
+		cardLore: (character: CharacterId) => call("card_lore", { character }) as Promise<LoreEntry[]>,
 		/** The lorebooks outside cards, then those in cards, which have the ids of their characters. */
 		listLorebooks: () => call("list_lorebooks", {  }) as Promise<LorebookSummary[]>,
-		getLorebook: (id: string) => call("get_lorebook", { id }) as Promise<Lorebook>,
+		getLorebook: (id: LorebookId) => call("get_lorebook", { id }) as Promise<Lorebook>,
 		/** Creates a lorebook outside a card. It applies nowhere until it is bound. */
 		createLorebook: (name: string) => call("create_lorebook", { name }) as Promise<Lorebook>,
-		updateLorebook: (id: string, fields: LorebookFields) => call("update_lorebook", { id, fields }) as Promise<Lorebook>,
+		updateLorebook: (id: LorebookId, fields: LorebookFields) => call("update_lorebook", { id, fields }) as Promise<Lorebook>,
 		/** Copies a lorebook of either kind. The copy has a name of its own and applies nowhere until it is bound. */
-		duplicateLorebook: (id: string) => call("duplicate_lorebook", { id }) as Promise<Lorebook>,
+		duplicateLorebook: (id: LorebookId) => call("duplicate_lorebook", { id }) as Promise<Lorebook>,
 		/** Enables or disables a lorebook outside a card. */
-		enableLorebook: (id: string, enabled: boolean) => call("enable_lorebook", { id, enabled }) as Promise<Lorebook>,
+		enableLorebook: (id: LorebookId, enabled: boolean) => call("enable_lorebook", { id, enabled }) as Promise<Lorebook>,
 		/** Sets where a lorebook outside a card applies. */
-		bindLorebook: (id: string, bindings: LorebookBinding[]) => call("bind_lorebook", { id, bindings }) as Promise<Lorebook>,
+		bindLorebook: (id: LorebookId, bindings: LorebookBinding[]) => call("bind_lorebook", { id, bindings }) as Promise<Lorebook>,
 		/** Moves the lorebook to the trash; `restore_lorebook` undoes it. */
-		deleteLorebook: (id: string) => call("delete_lorebook", { id }) as Promise<void>,
-		restoreLorebook: (id: string) => call("restore_lorebook", { id }) as Promise<void>,
+		deleteLorebook: (id: LorebookId) => call("delete_lorebook", { id }) as Promise<void>,
+		restoreLorebook: (id: LorebookId) => call("restore_lorebook", { id }) as Promise<void>,
 		/** An empty `id` creates a new entry at the end. */
-		saveLoreEntry: (book: string, entry: LorebookEntry) => call("save_lore_entry", { book, entry }) as Promise<LorebookEntry>,
+		saveLoreEntry: (book: LorebookId, entry: LorebookEntry) => call("save_lore_entry", { book, entry }) as Promise<LorebookEntry>,
 		/** Enables or disables entries. */
-		enableLoreEntries: (book: string, ids: string[], enabled: boolean) => call("enable_lore_entries", { book, ids, enabled }) as Promise<Lorebook>,
+		enableLoreEntries: (book: LorebookId, ids: string[], enabled: boolean) => call("enable_lore_entries", { book, ids, enabled }) as Promise<Lorebook>,
 		/** Returns what `restore_lore_entries` needs to undo it. */
-		deleteLoreEntries: (book: string, ids: string[]) => call("delete_lore_entries", { book, ids }) as Promise<string>,
-		restoreLoreEntries: (book: string, deleted: string) => call("restore_lore_entries", { book, deleted }) as Promise<Lorebook>,
+		deleteLoreEntries: (book: LorebookId, ids: string[]) => call("delete_lore_entries", { book, ids }) as Promise<string>,
+		restoreLoreEntries: (book: LorebookId, deleted: string) => call("restore_lore_entries", { book, deleted }) as Promise<Lorebook>,
 		/** Sets the order in which users see the entries; it does not affect the prompt. */
-		orderLoreEntries: (book: string, ids: string[]) => call("order_lore_entries", { book, ids }) as Promise<Lorebook>,
+		orderLoreEntries: (book: LorebookId, ids: string[]) => call("order_lore_entries", { book, ids }) as Promise<Lorebook>,
 		/** Copies entries into another lorebook, or moves them if `leave` is true. */
-		copyLoreEntries: (book: string, ids: string[], to: string, leave: boolean) => call("copy_lore_entries", { book, ids, to, leave }) as Promise<void>,
+		copyLoreEntries: (book: LorebookId, ids: string[], to: LorebookId, leave: boolean) => call("copy_lore_entries", { book, ids, to, leave }) as Promise<void>,
 		/** The entries of a book that are marked for search by meaning, and whether each is embedded; empty without an encoder. */
-		entryMeanings: (book: string) => call("entry_meanings", { book }) as Promise<EntryMeaning[]>,
+		entryMeanings: (book: LorebookId) => call("entry_meanings", { book }) as Promise<EntryMeaning[]>,
 		/** The entries that `text` would activate as the next message of `chat`, with `book` besides the chat's own books; without a chat, in `book` alone. Nothing is stored. */
-		tryLore: (book: string | null, text: string, chat: string | null) => call("try_lore", { book, text, chat }) as Promise<LoreTrial>,
+		tryLore: (book: LorebookId | null, text: string, chat: ChatId | null) => call("try_lore", { book, text, chat }) as Promise<LoreTrial>,
 		/** The pictures that chats can show behind their messages, by name. */
 		listBackgrounds: () => call("list_backgrounds", {  }) as Promise<Background[]>,
 		/** Adds one to the gallery. `data` is its content in base64 (PNG, JPEG or WebP). */
@@ -139,7 +139,7 @@ export function client(call: Call) {
 		/** Sets the words of the scenes in which chats show it, separated by commas. Empty: none. */
 		setSceneWords: (picture: string, words: string) => call("set_scene_words", { picture, words }) as Promise<Background>,
 		/** The background of a chat: its own, else the one whose words occur in its scene, else that of the character or of all chats. */
-		chatBackground: (chat: string) => call("chat_background", { chat }) as Promise<ChatBackground | null>,
+		chatBackground: (chat: ChatId) => call("chat_background", { chat }) as Promise<ChatBackground | null>,
 		/** Removes one from the gallery. Chats that use it show none. */
 		removeBackground: (picture: string) => call("remove_background", { picture }) as Promise<void>,
 		/** The progress of a folder import; `null` if none is running. */
@@ -153,49 +153,49 @@ export function client(call: Call) {
 		keepImportReport: (report: ImportReport) => call("keep_import_report", { report }) as Promise<void>,
 		listPersonas: () => call("list_personas", {  }) as Promise<Persona[]>,
 		/** An empty `id` creates a new one. */
-		savePersona: (persona: Persona) => call("save_persona", { persona }) as Promise<Persona>,
-		deletePersona: (id: string) => call("delete_persona", { id }) as Promise<void>,
+		savePersona: (persona: PersonaDraft) => call("save_persona", { persona }) as Promise<Persona>,
+		deletePersona: (id: PersonaId) => call("delete_persona", { id }) as Promise<void>,
 		/** Replaces the picture; without `data` it is removed. `data` is the file's content in base64 (PNG, JPEG or WebP). */
-		setPersonaPicture: (id: string, data: string | null) => call("set_persona_picture", { id, data }) as Promise<Persona>,
+		setPersonaPicture: (id: PersonaId, data: string | null) => call("set_persona_picture", { id, data }) as Promise<Persona>,
 		/** Sets the persona with which new chats with a character begin; without one, the default applies again. */
-		bindPersona: (character: string, persona: string | null) => call("bind_persona", { character, persona }) as Promise<void>,
+		bindPersona: (character: CharacterId, persona: PersonaId | null) => call("bind_persona", { character, persona }) as Promise<void>,
 		/** Adds a persona with the name, the description and the picture of a character. */
-		personaFromCharacter: (character: string) => call("persona_from_character", { character }) as Promise<Persona>,
+		personaFromCharacter: (character: CharacterId) => call("persona_from_character", { character }) as Promise<Persona>,
 		/** Adds a character with the name, the description and the picture of a persona. */
-		characterFromPersona: (persona: string) => call("character_from_persona", { persona }) as Promise<Character>,
+		characterFromPersona: (persona: PersonaId) => call("character_from_persona", { persona }) as Promise<Character>,
 		listChats: () => call("list_chats", {  }) as Promise<ChatSummary[]>,
-		newChat: (character: string) => call("new_chat", { character }) as Promise<Chat>,
+		newChat: (character: CharacterId) => call("new_chat", { character }) as Promise<Chat>,
 		/** Starts a chat with several characters, the first of which greets. Without a title, the names are the title. */
-		newGroup: (title: string, characters: string[]) => call("new_group", { title, characters }) as Promise<Chat>,
+		newGroup: (title: string, characters: CharacterId[]) => call("new_group", { title, characters }) as Promise<Chat>,
 		/** Opens a chat with its newest messages. */
-		openChat: (id: string) => call("open_chat", { id }) as Promise<Chat>,
+		openChat: (id: ChatId) => call("open_chat", { id }) as Promise<Chat>,
 		/** The page of messages before `before`, a message's id. */
-		messagesBefore: (chat: string, before: string, limit: number) => call("messages_before", { chat, before, limit }) as Promise<MessagePage>,
+		messagesBefore: (chat: ChatId, before: MessageId, limit: number) => call("messages_before", { chat, before, limit }) as Promise<MessagePage>,
 		/** Messages that match a search such as `lamp "red door" from:mira before:2026-01-31`, in one chat or in all. `skip` is the number of hits that are known already. */
-		searchMessages: (text: string, chat: string | null, skip: number) => call("search_messages", { text, chat, skip }) as Promise<SearchPage>,
+		searchMessages: (text: string, chat: ChatId | null, skip: number) => call("search_messages", { text, chat, skip }) as Promise<SearchPage>,
 		/** The messages of a chat whose shown version matches a search, in the order of the chat. */
-		findInChat: (chat: string, text: string) => call("find_in_chat", { chat, text }) as Promise<ChatMatches>,
+		findInChat: (chat: ChatId, text: string) => call("find_in_chat", { chat, text }) as Promise<ChatMatches>,
 		/** Everything that matches a search, by group: messages, their earlier texts, notes, memories, lorebook entries and characters. With `meaning`, hits whose meaning is similar follow. */
-		search: (text: string, chat: string | null, meaning: boolean) => call("search", { text, chat, meaning }) as Promise<SearchResults>,
-		renameChat: (id: string, title: string) => call("rename_chat", { id, title }) as Promise<void>,
-		setChatModel: (id: string, model: ModelRef | null) => call("set_chat_model", { id, model }) as Promise<void>,
-		setChatPersona: (id: string, persona: string) => call("set_chat_persona", { id, persona }) as Promise<void>,
+		search: (text: string, chat: ChatId | null, meaning: boolean) => call("search", { text, chat, meaning }) as Promise<SearchResults>,
+		renameChat: (id: ChatId, title: string) => call("rename_chat", { id, title }) as Promise<void>,
+		setChatModel: (id: ChatId, model: ModelRef | null) => call("set_chat_model", { id, model }) as Promise<void>,
+		setChatPersona: (id: ChatId, persona: PersonaId) => call("set_chat_persona", { id, persona }) as Promise<void>,
 		/** The fields of the card that a chat may replace, and the replacements in this chat. */
-		chatTexts: (chat: string) => call("chat_texts", { chat }) as Promise<ChatText[]>,
+		chatTexts: (chat: ChatId) => call("chat_texts", { chat }) as Promise<ChatText[]>,
 		/** Replaces a field of the card in a chat; without a text the card's own applies again. */
-		setChatText: (chat: string, field: CardField, text: string | null) => call("set_chat_text", { chat, field, text }) as Promise<ChatText[]>,
+		setChatText: (chat: ChatId, field: CardField, text: string | null) => call("set_chat_text", { chat, field, text }) as Promise<ChatText[]>,
 		/** The documents that are attached to a chat, a character or a lorebook, oldest first. */
 		listDocuments: (owner: DocumentOwner) => call("list_documents", { owner }) as Promise<AttachedDocument[]>,
-		getDocument: (id: string) => call("get_document", { id }) as Promise<AttachedDocument>,
+		getDocument: (id: DocumentId) => call("get_document", { id }) as Promise<AttachedDocument>,
 		/** Attaches a document (UTF-8, HTML, EPUB or PDF): passages that match a turn are added to its prompt. `data` is the file's content in base64. */
 		attachDocument: (owner: DocumentOwner, name: string, data: string) => call("attach_document", { owner, name, data }) as Promise<AttachedDocument>,
 		/** Removes the document from every later prompt; `restore_document` undoes it until the app ends. */
-		removeDocument: (id: string) => call("remove_document", { id }) as Promise<void>,
-		restoreDocument: (id: string) => call("restore_document", { id }) as Promise<void>,
+		removeDocument: (id: DocumentId) => call("remove_document", { id }) as Promise<void>,
+		restoreDocument: (id: DocumentId) => call("restore_document", { id }) as Promise<void>,
 		/** Stores the text in the composer. */
-		saveDraft: (chat: string, text: string) => call("save_draft", { chat, text }) as Promise<void>,
+		saveDraft: (chat: ChatId, text: string) => call("save_draft", { chat, text }) as Promise<void>,
 		/** Stores the text in the composer. If it is not `known`, the text that this window stored or saw last, another window wrote it, and it becomes a draft. Returns the drafts of other windows, newest first. */
-		keepDraft: (chat: string, text: string, known: string) => call("keep_draft", { chat, text, known }) as Promise<Draft[]>,
+		keepDraft: (chat: ChatId, text: string, known: string) => call("keep_draft", { chat, text, known }) as Promise<Draft[]>,
 		/** The drafts of a form, newest first. */
 		drafts: (kind: DraftKind, owner: string) => call("drafts", { kind, owner }) as Promise<Draft[]>,
 		/** Stores what is typed in a form until the form is saved. It replaces `before`, the window's last draft of the form, and no draft of another window. */
@@ -203,21 +203,21 @@ export function client(call: Call) {
 		/** Removes a draft, because its text was stored or is not wanted. */
 		discardDraft: (id: string) => call("discard_draft", { id }) as Promise<void>,
 		/** Moves the chat to the trash; `restore_chat` undoes it. */
-		deleteChat: (id: string) => call("delete_chat", { id }) as Promise<void>,
+		deleteChat: (id: ChatId) => call("delete_chat", { id }) as Promise<void>,
 		/** Number of memories that a deletion of these chats would delete, unless it keeps what was learned in them. */
-		learnedIn: (chats: string[]) => call("learned_in", { chats }) as Promise<number>,
+		learnedIn: (chats: ChatId[]) => call("learned_in", { chats }) as Promise<number>,
 		/** Moves all of them to the trash, or none. With `keep_learned`, the memories that were learned in them stay, except summaries. `restore_from_trash` undoes it. */
-		deleteChats: (chats: string[], keepLearned: boolean) => call("delete_chats", { chats, keepLearned }) as Promise<void>,
-		restoreChat: (id: string) => call("restore_chat", { id }) as Promise<void>,
+		deleteChats: (chats: ChatId[], keepLearned: boolean) => call("delete_chats", { chats, keepLearned }) as Promise<void>,
+		restoreChat: (id: ChatId) => call("restore_chat", { id }) as Promise<void>,
 		/** The folders of the chat list and of the character library, sorted by name. */
 		listFolders: () => call("list_folders", {  }) as Promise<Folder[]>,
 		/** Creates a folder if its id is empty, and changes it otherwise. */
-		saveFolder: (folder: Folder) => call("save_folder", { folder }) as Promise<Folder>,
+		saveFolder: (folder: FolderDraft) => call("save_folder", { folder }) as Promise<Folder>,
 		/** Deletes a folder; its contents move to the folder that contains it. Returns what `restore_folder` needs. */
-		deleteFolder: (id: string) => call("delete_folder", { id }) as Promise<DeletedFolder>,
+		deleteFolder: (id: FolderId) => call("delete_folder", { id }) as Promise<DeletedFolder>,
 		restoreFolder: (deleted: DeletedFolder) => call("restore_folder", { deleted }) as Promise<void>,
 		/** Puts chats or characters in a folder; without a folder, outside of all. Returns the former places of those that moved; `restore_places` undoes it. */
-		moveToFolder: (kind: FolderKind, items: string[], folder: string | null) => call("move_to_folder", { kind, items, folder }) as Promise<PlacedItem[]>,
+		moveToFolder: (kind: FolderKind, items: string[], folder: FolderId | null) => call("move_to_folder", { kind, items, folder }) as Promise<PlacedItem[]>,
 		/** Keeps chats or characters at the top of their list, or no longer. `restore_places` undoes it. */
 		pinItems: (kind: FolderKind, items: string[], pinned: boolean) => call("pin_items", { kind, items, pinned }) as Promise<PlacedItem[]>,
 		/** Takes chats or characters out of their list, or puts them back. Searches still find them. `restore_places` undoes it. */
@@ -225,23 +225,23 @@ export function client(call: Call) {
 		/** Undoes `move_to_folder`, `pin_items` or `archive_items`. */
 		restorePlaces: (kind: FolderKind, places: PlacedItem[]) => call("restore_places", { kind, places }) as Promise<void>,
 		/** Reports what a camera shows. The next turn of the chat includes it; nothing is stored before. */
-		reportVision: (chat: string, report: VisionReport) => call("report_vision", { chat, report }) as Promise<void>,
+		reportVision: (chat: ChatId, report: VisionReport) => call("report_vision", { chat, report }) as Promise<void>,
 		/** Stores the user's message, then starts the reply. */
-		sendMessage: (chat: string, text: string) => call("send_message", { chat, text }) as Promise<Started>,
+		sendMessage: (chat: ChatId, text: string) => call("send_message", { chat, text }) as Promise<Started>,
 		/** Stores a picture for a message. `data` is the file's content in base64 (PNG, JPEG or WebP). */
 		addPicture: (name: string, data: string) => call("add_picture", { name, data }) as Promise<Picture>,
 		/** Stores the user's message with pictures from `add_picture`, then starts the reply; the text may be empty. */
-		sendPictures: (chat: string, text: string, pictures: Picture[]) => call("send_pictures", { chat, text, pictures }) as Promise<Started>,
+		sendPictures: (chat: ChatId, text: string, pictures: Picture[]) => call("send_pictures", { chat, text, pictures }) as Promise<Started>,
 		/** Sends the text, or runs it if it is a slash command such as `/mode study`; `//mode` sends `/mode`. The pictures belong to a message, and a command leaves them. */
-		runCommand: (chat: string, text: string, pictures: Picture[]) => call("run_command", { chat, text, pictures }) as Promise<CommandOutcome>,
+		runCommand: (chat: ChatId, text: string, pictures: Picture[]) => call("run_command", { chat, text, pictures }) as Promise<CommandOutcome>,
 		/** Completions of a slash command that is being typed, best first. */
-		completeCommand: (chat: string, text: string) => call("complete_command", { chat, text }) as Promise<CommandCompletion[]>,
+		completeCommand: (chat: ChatId, text: string) => call("complete_command", { chat, text }) as Promise<CommandCompletion[]>,
 		/** The quick replies that a chat shows: those of every chat, of its character, its own. */
-		quickReplies: (chat: string) => call("quick_replies", { chat }) as Promise<QuickReplySet[]>,
+		quickReplies: (chat: ChatId) => call("quick_replies", { chat }) as Promise<QuickReplySet[]>,
 		/** All sets of quick replies, and where they are shown. */
-		quickReplySets: (chat: string) => call("quick_reply_sets", { chat }) as Promise<QuickReplySetSummary[]>,
+		quickReplySets: (chat: ChatId) => call("quick_reply_sets", { chat }) as Promise<QuickReplySetSummary[]>,
 		/** Shows a set of quick replies in a chat, with its character or everywhere, or no longer. */
-		bindQuickReplies: (set: string, chat: string, scope: QuickReplyScope, bound: boolean) => call("bind_quick_replies", { set, chat, scope, bound }) as Promise<QuickReplySetSummary[]>,
+		bindQuickReplies: (set: string, chat: ChatId, scope: QuickReplyScope, bound: boolean) => call("bind_quick_replies", { set, chat, scope, bound }) as Promise<QuickReplySetSummary[]>,
 		/** A set of quick replies as the editor shows it. */
 		quickReplyForm: (set: string) => call("quick_reply_form", { set }) as Promise<QuickReplyForm>,
 		/** Stores a new or a changed set of quick replies. Returns its id. */
@@ -251,144 +251,144 @@ export function client(call: Call) {
 		/** Allows or forbids that the quick replies of a set run by themselves. */
 		allowQuickReplies: (set: string, allowed: boolean) => call("allow_quick_replies", { set, allowed }) as Promise<void>,
 		/** Runs a quick reply: sends its text, or runs its commands as if the user had typed them. `typed` is the text in the composer. */
-		runQuickReply: (chat: string, set: string, index: number, typed: string) => call("run_quick_reply", { chat, set, index, typed }) as Promise<QuickReplyRun>,
+		runQuickReply: (chat: ChatId, set: string, index: number, typed: string) => call("run_quick_reply", { chat, set, index, typed }) as Promise<QuickReplyRun>,
 		/** Runs the quick replies that run by themselves when a chat is opened, as far as the user allowed it. */
-		runOpeningQuickReplies: (chat: string) => call("run_opening_quick_replies", { chat }) as Promise<void>,
+		runOpeningQuickReplies: (chat: ChatId) => call("run_opening_quick_replies", { chat }) as Promise<void>,
 		/** Starts another swipe of the last reply. */
-		regenerate: (chat: string) => call("regenerate", { chat }) as Promise<Started>,
+		regenerate: (chat: ChatId) => call("regenerate", { chat }) as Promise<Started>,
 		/** Starts another swipe of the last reply with a hint or with another model, for this swipe alone. */
-		regenerateWith: (chat: string, wanted: RegenerateOptions) => call("regenerate_with", { chat, wanted }) as Promise<Started>,
+		regenerateWith: (chat: ChatId, wanted: RegenerateOptions) => call("regenerate_with", { chat, wanted }) as Promise<Started>,
 		/** The probabilities of the tokens of a message's selected swipe; empty if they were not recorded. */
-		tokenChoices: (message: string) => call("token_choices", { message }) as Promise<TokenChoices>,
+		tokenChoices: (message: MessageId) => call("token_choices", { message }) as Promise<TokenChoices>,
 		/** Starts another swipe of the last reply: equal up to `token`, then an alternative in its place. Both count from 0. */
-		continueFromToken: (chat: string, token: number, alternative: number) => call("continue_from_token", { chat, token, alternative }) as Promise<Started>,
+		continueFromToken: (chat: ChatId, token: number, alternative: number) => call("continue_from_token", { chat, token, alternative }) as Promise<Started>,
 		/** Sets the characters that take part besides the chat's own, in the order of their turns. */
-		setMembers: (chat: string, characters: string[]) => call("set_members", { chat, characters }) as Promise<void>,
+		setMembers: (chat: ChatId, characters: CharacterId[]) => call("set_members", { chat, characters }) as Promise<void>,
 		/** Sets how the characters of a group chat take turns. */
-		setGroup: (chat: string, options: GroupOptions) => call("set_group", { chat, options }) as Promise<void>,
+		setGroup: (chat: ChatId, options: GroupOptions) => call("set_group", { chat, options }) as Promise<void>,
 		/** Mutes a participant, or marks it as away: who is away neither hears nor speaks. */
-		setMember: (chat: string, character: string, muted: boolean, away: boolean) => call("set_member", { chat, character, muted, away }) as Promise<void>,
+		setMember: (chat: ChatId, character: CharacterId, muted: boolean, away: boolean) => call("set_member", { chat, character, muted, away }) as Promise<void>,
 		/** Lets a participant know all messages so far, as if it had been present. */
-		letMemberKnow: (chat: string, character: string) => call("let_member_know", { chat, character }) as Promise<void>,
+		letMemberKnow: (chat: ChatId, character: CharacterId) => call("let_member_know", { chat, character }) as Promise<void>,
 		/** Lets the participant speak who goes on without the user; `null` if nobody does. */
-		speakNext: (chat: string) => call("speak_next", { chat }) as Promise<Started | null>,
+		speakNext: (chat: ChatId) => call("speak_next", { chat }) as Promise<Started | null>,
 		/** Lets a participant speak now; without a character, the narrator. */
-		letSpeak: (chat: string, speaker: string | null) => call("let_speak", { chat, speaker }) as Promise<Started>,
+		letSpeak: (chat: ChatId, speaker: string | null) => call("let_speak", { chat, speaker }) as Promise<Started>,
 		/** Continues the last reply. */
-		continueReply: (chat: string) => call("continue_reply", { chat }) as Promise<Started>,
+		continueReply: (chat: ChatId) => call("continue_reply", { chat }) as Promise<Started>,
 		/** Starts a draft of the user's next message in the composer; it is not sent. */
-		impersonate: (chat: string) => call("impersonate", { chat }) as Promise<void>,
+		impersonate: (chat: ChatId) => call("impersonate", { chat }) as Promise<void>,
 		/** Stops the reply or the draft; the text so far is kept. */
-		stop: (chat: string) => call("stop", { chat }) as Promise<void>,
+		stop: (chat: ChatId) => call("stop", { chat }) as Promise<void>,
 		/** Questions about tools that wait for the user's answer, oldest first. The chat's reply waits as well. */
-		pendingTools: (chat: string) => call("pending_tools", { chat }) as Promise<ToolRequest[]>,
+		pendingTools: (chat: ChatId) => call("pending_tools", { chat }) as Promise<ToolRequest[]>,
 		answerTool: (request: string, decision: ToolDecision) => call("answer_tool", { request, decision }) as Promise<void>,
 		/** The user's decisions about tools, newest first. */
 		toolGrants: () => call("tool_grants", {  }) as Promise<ToolGrant[]>,
 		/** Deletes a decision, so that the user is asked again. */
-		forgetToolGrant: (source: string, tool: string, chat: string | null) => call("forget_tool_grant", { source, tool, chat }) as Promise<void>,
-		selectSwipe: (message: string, index: number) => call("select_swipe", { message, index }) as Promise<Message>,
+		forgetToolGrant: (source: string, tool: string, chat: ChatId | null) => call("forget_tool_grant", { source, tool, chat }) as Promise<void>,
+		selectSwipe: (message: MessageId, index: number) => call("select_swipe", { message, index }) as Promise<Message>,
 		/** Deletes one version of a message for good; the only one cannot be deleted. */
-		deleteSwipe: (message: string, index: number) => call("delete_swipe", { message, index }) as Promise<Message>,
-		editMessage: (message: string, text: string) => call("edit_message", { message, text }) as Promise<Message>,
+		deleteSwipe: (message: MessageId, index: number) => call("delete_swipe", { message, index }) as Promise<Message>,
+		editMessage: (message: MessageId, text: string) => call("edit_message", { message, text }) as Promise<Message>,
 		/** Works like `edit_message`, unless the text is no longer `was`: then nothing changes, and the result is `null`. */
-		editMessageFrom: (message: string, was: string, text: string) => call("edit_message_from", { message, was, text }) as Promise<Message | null>,
+		editMessageFrom: (message: MessageId, was: string, text: string) => call("edit_message_from", { message, was, text }) as Promise<Message | null>,
 		/** `restore_message` undoes it until the app ends. */
-		deleteMessage: (message: string) => call("delete_message", { message }) as Promise<void>,
-		restoreMessage: (message: string) => call("restore_message", { message }) as Promise<void>,
+		deleteMessage: (message: MessageId) => call("delete_message", { message }) as Promise<void>,
+		restoreMessage: (message: MessageId) => call("restore_message", { message }) as Promise<void>,
 		/** Keeps a message in the prompt verbatim when it leaves the window. */
-		pinMessage: (message: string, pinned: boolean) => call("pin_message", { message, pinned }) as Promise<Message>,
+		pinMessage: (message: MessageId, pinned: boolean) => call("pin_message", { message, pinned }) as Promise<Message>,
 		/** Hides a message from the model, or sends it again; it stays in the chat. */
-		hideMessage: (message: string, hidden: boolean) => call("hide_message", { message, hidden }) as Promise<Message>,
+		hideMessage: (message: MessageId, hidden: boolean) => call("hide_message", { message, hidden }) as Promise<Message>,
 		/** Deletes a message and all later ones, and returns them; `restore_messages` undoes it until the app ends. */
-		deleteFrom: (message: string) => call("delete_from", { message }) as Promise<string[]>,
-		restoreMessages: (messages: string[]) => call("restore_messages", { messages }) as Promise<void>,
+		deleteFrom: (message: MessageId) => call("delete_from", { message }) as Promise<MessageId[]>,
+		restoreMessages: (messages: MessageId[]) => call("restore_messages", { messages }) as Promise<void>,
 		/** Hides the messages from `first` through `last` from the model, or sends them again. Returns those that changed. */
-		hideRange: (first: string, last: string, hidden: boolean) => call("hide_range", { first, last, hidden }) as Promise<string[]>,
+		hideRange: (first: MessageId, last: MessageId, hidden: boolean) => call("hide_range", { first, last, hidden }) as Promise<MessageId[]>,
 		/** Hides these messages, or sends them again. */
-		hideMessages: (messages: string[], hidden: boolean) => call("hide_messages", { messages, hidden }) as Promise<void>,
+		hideMessages: (messages: MessageId[], hidden: boolean) => call("hide_messages", { messages, hidden }) as Promise<void>,
 		/** Exchanges a message with the next one, or with the previous one. */
-		moveMessage: (message: string, down: boolean) => call("move_message", { message, down }) as Promise<void>,
+		moveMessage: (message: MessageId, down: boolean) => call("move_message", { message, down }) as Promise<void>,
 		/** Copies a chat up to a message into a new chat with a link back. `swipe` is the index of the version that the branch shows. */
-		branchChat: (message: string, swipe: number | null, title: string | null) => call("branch_chat", { message, swipe, title }) as Promise<Chat>,
+		branchChat: (message: MessageId, swipe: number | null, title: string | null) => call("branch_chat", { message, swipe, title }) as Promise<Chat>,
 		/** Moves a message and all later ones into a new chat. `delete_chat` and `restore_messages` undo it. */
-		splitChat: (message: string) => call("split_chat", { message }) as Promise<SplitChat>,
+		splitChat: (message: MessageId) => call("split_chat", { message }) as Promise<SplitChat>,
 		/** Appends the messages of another chat of the same character, which moves to the trash. `delete_from` with the first added message and `restore_chat` undo it. */
-		joinChats: (chat: string, other: string) => call("join_chats", { chat, other }) as Promise<JoinedChat>,
+		joinChats: (chat: ChatId, other: ChatId) => call("join_chats", { chat, other }) as Promise<JoinedChat>,
 		/** Links to branches, checkpoints, edited messages and ratings. */
-		chatMarks: (chat: string) => call("chat_marks", { chat }) as Promise<ChatMarks>,
+		chatMarks: (chat: ChatId) => call("chat_marks", { chat }) as Promise<ChatMarks>,
 		/** Adds or renames the checkpoint of a message; without a name it is removed. */
-		setCheckpoint: (message: string, name: string | null) => call("set_checkpoint", { message, name }) as Promise<ChatMarks>,
+		setCheckpoint: (message: MessageId, name: string | null) => call("set_checkpoint", { message, name }) as Promise<ChatMarks>,
 		/** Rates a swipe; without a rating, the rating is removed. */
-		rateSwipe: (swipe: string, rating: Rating | null) => call("rate_swipe", { swipe, rating }) as Promise<void>,
+		rateSwipe: (swipe: SwipeId, rating: Rating | null) => call("rate_swipe", { swipe, rating }) as Promise<void>,
 		/** The earlier texts of a message, newest first. `edit_message` restores one. */
-		revisions: (message: string) => call("revisions", { message }) as Promise<Revision[]>,
+		revisions: (message: MessageId) => call("revisions", { message }) as Promise<Revision[]>,
 		/** The changes, by words, from an earlier text to the one that replaced it. `index` counts from the newest. */
-		revisionChanges: (message: string, index: number) => call("revision_changes", { message, index }) as Promise<ChangedText[]>,
+		revisionChanges: (message: MessageId, index: number) => call("revision_changes", { message, index }) as Promise<ChangedText[]>,
 		/** Deletes the earlier texts of a message permanently. */
-		deleteRevisions: (message: string) => call("delete_revisions", { message }) as Promise<void>,
+		deleteRevisions: (message: MessageId) => call("delete_revisions", { message }) as Promise<void>,
 		/** The chats of one origin as a tree. */
-		storyTree: (chat: string) => call("story_tree", { chat }) as Promise<StoryTree>,
+		storyTree: (chat: ChatId) => call("story_tree", { chat }) as Promise<StoryTree>,
 		/** A chat as a document for people. `last` limits it to so many messages from the end. */
-		renderChat: (chat: string, format: ReadableFormat, options: ReadableOptions, last: number | null) => call("render_chat", { chat, format, options, last }) as Promise<RenderedChat>,
+		renderChat: (chat: ChatId, format: ReadableFormat, options: ReadableOptions, last: number | null) => call("render_chat", { chat, format, options, last }) as Promise<RenderedChat>,
 		/** The messages of a chat up to one of them, for reading. */
-		readPath: (chat: string, through: string) => call("read_path", { chat, through }) as Promise<StoryMessage[]>,
+		readPath: (chat: ChatId, through: MessageId) => call("read_path", { chat, through }) as Promise<StoryMessage[]>,
 		/** Makes the user's name in an imported chat a persona, and uses it in that chat. */
-		personaFromChat: (chat: string) => call("persona_from_chat", { chat }) as Promise<Persona>,
+		personaFromChat: (chat: ChatId) => call("persona_from_chat", { chat }) as Promise<Persona>,
 		/** Keeps the user's name of an imported chat, so that pages no longer ask for a persona. */
-		keepChatName: (chat: string) => call("keep_chat_name", { chat }) as Promise<void>,
+		keepChatName: (chat: ChatId) => call("keep_chat_name", { chat }) as Promise<void>,
 		/** Starts a new scene: the next prompt begins with the next message, and all messages are kept. */
-		newScene: (chat: string) => call("new_scene", { chat }) as Promise<void>,
+		newScene: (chat: ChatId) => call("new_scene", { chat }) as Promise<void>,
 		/** The sections of the chat's prompt template, and which of them the chat leaves out. */
-		promptSections: (chat: string) => call("prompt_sections", { chat }) as Promise<PromptSections>,
+		promptSections: (chat: ChatId) => call("prompt_sections", { chat }) as Promise<PromptSections>,
 		/** Includes a section of the template in the prompts of a chat, or leaves it out. */
-		setPromptSection: (chat: string, name: string, on: boolean) => call("set_prompt_section", { chat, name, on }) as Promise<PromptSections>,
+		setPromptSection: (chat: ChatId, name: string, on: boolean) => call("set_prompt_section", { chat, name, on }) as Promise<PromptSections>,
 		/** The prompt that `text` would send, with changes to try; nothing is sent or stored. */
-		previewPrompt: (chat: string, text: string, whatIf: WhatIf) => call("preview_prompt", { chat, text, whatIf }) as Promise<PromptReport>,
+		previewPrompt: (chat: ChatId, text: string, whatIf: WhatIf) => call("preview_prompt", { chat, text, whatIf }) as Promise<PromptReport>,
 		/** The stored manifest of a reply. */
-		manifest: (swipe: string) => call("manifest", { swipe }) as Promise<PromptReport>,
+		manifest: (swipe: SwipeId) => call("manifest", { swipe }) as Promise<PromptReport>,
 		/** The manifest of a reply, compared with that of the turn before. */
-		comparePrompt: (swipe: string) => call("compare_prompt", { swipe }) as Promise<PromptComparison>,
+		comparePrompt: (swipe: SwipeId) => call("compare_prompt", { swipe }) as Promise<PromptComparison>,
 		/** The prompt that `text` would send, compared with the last one that was sent. */
-		compareNext: (chat: string, text: string) => call("compare_next", { chat, text }) as Promise<PromptComparison>,
+		compareNext: (chat: ChatId, text: string) => call("compare_next", { chat, text }) as Promise<PromptComparison>,
 		/** The prompt of a reply at one stage, compared with the stage before. */
-		promptStage: (swipe: string, stage: PromptStage) => call("prompt_stage", { swipe, stage }) as Promise<StageComparison>,
+		promptStage: (swipe: SwipeId, stage: PromptStage) => call("prompt_stage", { swipe, stage }) as Promise<StageComparison>,
 		/** The prompt that `text` would send at one stage, compared with the stage before. */
-		nextStage: (chat: string, text: string, whatIf: WhatIf, stage: PromptStage) => call("next_stage", { chat, text, whatIf, stage }) as Promise<StageComparison>,
+		nextStage: (chat: ChatId, text: string, whatIf: WhatIf, stage: PromptStage) => call("next_stage", { chat, text, whatIf, stage }) as Promise<StageComparison>,
 		/** The turns with a manifest, newest first; `before` is a message's id. */
-		pastTurns: (chat: string, before: string | null, limit: number) => call("past_turns", { chat, before, limit }) as Promise<PastTurn[]>,
+		pastTurns: (chat: ChatId, before: MessageId | null, limit: number) => call("past_turns", { chat, before, limit }) as Promise<PastTurn[]>,
 		/** The first `pages` pages of a character's memories; with a query, of those that match it, best first. */
-		findMemories: (character: string, query: string, filter: MemoryFilter, pages: number) => call("find_memories", { character, query, filter, pages }) as Promise<FoundMemories>,
+		findMemories: (character: CharacterId, query: string, filter: MemoryFilter, pages: number) => call("find_memories", { character, query, filter, pages }) as Promise<FoundMemories>,
 		/** The first sentences of message ranges of a character's chats that no model has summarized, newest first, at most 500. */
-		keyframes: (character: string) => call("keyframes", { character }) as Promise<Keyframe[]>,
+		keyframes: (character: CharacterId) => call("keyframes", { character }) as Promise<Keyframe[]>,
 		/** An empty `id` creates a new one. */
 		saveMemory: (draft: MemoryDraft) => call("save_memory", { draft }) as Promise<Memory>,
 		/** Removes the memory from every later prompt; `restore_memory` undoes it until the app ends. */
-		deleteMemory: (id: string) => call("delete_memory", { id }) as Promise<void>,
-		restoreMemory: (id: string) => call("restore_memory", { id }) as Promise<void>,
-		pinMemory: (id: string, pinned: boolean) => call("pin_memory", { id, pinned }) as Promise<Memory>,
+		deleteMemory: (id: MemoryId) => call("delete_memory", { id }) as Promise<void>,
+		restoreMemory: (id: MemoryId) => call("restore_memory", { id }) as Promise<void>,
+		pinMemory: (id: MemoryId, pinned: boolean) => call("pin_memory", { id, pinned }) as Promise<Memory>,
 		/** Replaces two memories by one with `text` and the sources of both; `unmerge_memories` undoes it until the app ends. */
-		mergeMemories: (first: string, second: string, text: string) => call("merge_memories", { first, second, text }) as Promise<Memory>,
-		unmergeMemories: (merged: string, parts: string[]) => call("unmerge_memories", { merged, parts }) as Promise<void>,
+		mergeMemories: (first: MemoryId, second: MemoryId, text: string) => call("merge_memories", { first, second, text }) as Promise<Memory>,
+		unmergeMemories: (merged: MemoryId, parts: MemoryId[]) => call("unmerge_memories", { merged, parts }) as Promise<void>,
 		/** Forgets all memories of a character, of a pair or of everybody, and returns their ids; `restore_memories` undoes it until the app ends. */
-		forgetMemories: (of: MemoryOwner) => call("forget_memories", { of }) as Promise<string[]>,
-		restoreMemories: (memories: string[]) => call("restore_memories", { memories }) as Promise<void>,
+		forgetMemories: (of: MemoryOwner) => call("forget_memories", { of }) as Promise<MemoryId[]>,
+		restoreMemories: (memories: MemoryId[]) => call("restore_memories", { memories }) as Promise<void>,
 		/** Imports the memories of an exported file for a character; existing ones stay as they are. */
-		importMemories: (character: string, json: string) => call("import_memories", { character, json }) as Promise<MemoryImport>,
+		importMemories: (character: CharacterId, json: string) => call("import_memories", { character, json }) as Promise<MemoryImport>,
 		/** Consolidates all memories: merges those that say the same, archives outdated ones, and retires old and uncertain ones. `unarchive_memories` restores each. */
 		consolidateMemories: () => call("consolidate_memories", {  }) as Promise<Consolidation>,
 		/** Restores archived memories. From then on only the user can archive them. */
-		unarchiveMemories: (memories: string[]) => call("unarchive_memories", { memories }) as Promise<void>,
+		unarchiveMemories: (memories: MemoryId[]) => call("unarchive_memories", { memories }) as Promise<void>,
 		/** The size of all memories and vectors in the database. */
 		memoryStorage: () => call("memory_storage", {  }) as Promise<MemoryStorage>,
 		/** The ids of the lorebooks that apply there: a memory may belong to one of them. */
-		memoryWorlds: (character: string, persona: string, chat: string | null) => call("memory_worlds", { character, persona, chat }) as Promise<string[]>,
+		memoryWorlds: (character: CharacterId, persona: PersonaId, chat: ChatId | null) => call("memory_worlds", { character, persona, chat }) as Promise<LorebookId[]>,
 		/** Shows what a turn with these words would recall in a chat, and why, best first. Nothing is sent or stored. */
-		tryRecall: (chat: string, words: string) => call("try_recall", { chat, words }) as Promise<Recollection>,
+		tryRecall: (chat: ChatId, words: string) => call("try_recall", { chat, words }) as Promise<Recollection>,
 		/** Shows what the newest reply of a chat was written with, and why; empty if no reply has a manifest. */
-		recalled: (chat: string) => call("recalled", { chat }) as Promise<Recollection>,
+		recalled: (chat: ChatId) => call("recalled", { chat }) as Promise<Recollection>,
 		/** The messages with these ids, in order; a deleted one is left out. */
-		receipts: (messages: string[]) => call("receipts", { messages }) as Promise<Receipt[]>,
+		receipts: (messages: MessageId[]) => call("receipts", { messages }) as Promise<Receipt[]>,
 		listTemplates: () => call("list_templates", {  }) as Promise<TemplateSummary[]>,
 		getTemplate: (id: string) => call("get_template", { id }) as Promise<TemplateDocument>,
 		/** An empty `id` creates a new one; the id of a built-in one stores a changed copy in its place. */
@@ -397,7 +397,7 @@ export function client(call: Call) {
 		deleteTemplate: (id: string) => call("delete_template", { id }) as Promise<void>,
 		checkTemplate: (json: string) => call("check_template", { json }) as Promise<TemplateProblem[]>,
 		/** The template, rendered for a chat; nothing is stored. */
-		renderTemplate: (json: string, chat: string) => call("render_template", { json, chat }) as Promise<RenderedTemplate>,
+		renderTemplate: (json: string, chat: ChatId) => call("render_template", { json, chat }) as Promise<RenderedTemplate>,
 		/** The sections of a template that is being edited, merged with those that it inherits. */
 		templateSections: (json: string) => call("template_sections", { json }) as Promise<TemplateSection[]>,
 		templateVariables: () => call("template_variables", {  }) as Promise<VariableDoc[]>,
@@ -411,10 +411,10 @@ export function client(call: Call) {
 		/** Sets the order in which scripts run, each on the result of the one before. */
 		orderRegexScripts: (ids: string[]) => call("order_regex_scripts", { ids }) as Promise<RegexScriptRow[]>,
 		/** The result of a script on a sample, with the macros of the chat. Nothing is stored. */
-		tryRegexScript: (script: string, sample: string, chat: string | null) => call("try_regex_script", { script, sample, chat }) as Promise<ScriptTrial>,
-		cardScripts: (character: string) => call("card_scripts", { character }) as Promise<CardScripts>,
+		tryRegexScript: (script: string, sample: string, chat: ChatId | null) => call("try_regex_script", { script, sample, chat }) as Promise<ScriptTrial>,
+		cardScripts: (character: CharacterId) => call("card_scripts", { character }) as Promise<CardScripts>,
 		/** Allows or forbids the scripts of a character's card. */
-		allowCardScripts: (character: string, allowed: boolean) => call("allow_card_scripts", { character, allowed }) as Promise<void>,
+		allowCardScripts: (character: CharacterId, allowed: boolean) => call("allow_card_scripts", { character, allowed }) as Promise<void>,
 		listChatFormats: () => call("list_chat_formats", {  }) as Promise<ChatFormat[]>,
 		/** An empty `id` creates a new one; built-in ones cannot be changed. */
 		saveChatFormat: (format: ChatFormat) => call("save_chat_format", { format }) as Promise<ChatFormat>,
@@ -428,9 +428,9 @@ export function client(call: Call) {
 		exportSamplerPreset: (id: string) => call("export_sampler_preset", { id }) as Promise<string>,
 		listModels: () => call("list_models", {  }) as Promise<Model[]>,
 		/** Removes the file from the library; it stays on the disk. */
-		removeModel: (id: string) => call("remove_model", { id }) as Promise<void>,
+		removeModel: (id: ModelId) => call("remove_model", { id }) as Promise<void>,
 		/** Deletes the file of a model in the download folder, and removes it from the library. */
-		deleteModelFile: (id: string) => call("delete_model_file", { id }) as Promise<void>,
+		deleteModelFile: (id: ModelId) => call("delete_model_file", { id }) as Promise<void>,
 		/** The address of the model hub, and the folders of model files. */
 		hubSettings: () => call("hub_settings", {  }) as Promise<HubSettings>,
 		/** Sets the address of the hub; an empty one restores the default. Forgets the token if it changes. */
@@ -465,13 +465,13 @@ export function client(call: Call) {
 		/** Cancels a download and deletes what it has received. */
 		cancelDownload: (id: string) => call("cancel_download", { id }) as Promise<void>,
 		/** Moves the files of a model into a model folder; an empty text is the one inside the data folder. The copy is compared by its checksum before the old files are deleted. Events report the progress and the end. */
-		moveModel: (id: string, folder: string) => call("move_model", { id, folder }) as Promise<ModelMove>,
+		moveModel: (id: ModelId, folder: string) => call("move_model", { id, folder }) as Promise<ModelMove>,
 		/** Moves every model of a model folder into another one. */
 		moveModelsOfFolder: (from: string, folder: string) => call("move_models_of_folder", { from, folder }) as Promise<ModelMove[]>,
 		/** The moves of models that have not ended. */
 		listModelMoves: () => call("list_model_moves", {  }) as Promise<ModelMove[]>,
 		/** Cancels a move and deletes what it has copied. */
-		cancelModelMove: (id: string) => call("cancel_model_move", { id }) as Promise<void>,
+		cancelModelMove: (id: ModelId) => call("cancel_model_move", { id }) as Promise<void>,
 		/** Other apps on this machine with model files that are not in the library. */
 		findOtherModels: () => call("find_other_models", {  }) as Promise<OtherAppModels[]>,
 		/** Adds the models of one of these apps to the library, without copying them. */
@@ -479,34 +479,34 @@ export function client(call: Call) {
 		/** Whether and where each local model is loaded, in the order of the library. */
 		modelStates: () => call("model_states", {  }) as Promise<ModelState[]>,
 		/** Loads a model with its own settings, and waits until it is loaded. */
-		loadModel: (id: string) => call("load_model", { id }) as Promise<ModelState>,
+		loadModel: (id: ModelId) => call("load_model", { id }) as Promise<ModelState>,
 		/** Unloads a model once its current reply has ended. The next reply loads it again. */
-		unloadModel: (id: string) => call("unload_model", { id }) as Promise<ModelState>,
+		unloadModel: (id: ModelId) => call("unload_model", { id }) as Promise<ModelState>,
 		/** The model reads no pictures from now on. */
-		removeModelProjector: (id: string) => call("remove_model_projector", { id }) as Promise<ModelState>,
+		removeModelProjector: (id: ModelId) => call("remove_model_projector", { id }) as Promise<ModelState>,
 		/** The model reads pictures with the file in its folder from now on, if there is one. */
-		pairModelProjector: (id: string) => call("pair_model_projector", { id }) as Promise<ModelState>,
+		pairModelProjector: (id: ModelId) => call("pair_model_projector", { id }) as Promise<ModelState>,
 		/** Changes the weight of one of the model's adapters (LoRA), from 0 to 2. */
-		setAdapterWeight: (id: string, path: string, weight: number | null) => call("set_adapter_weight", { id, path, weight }) as Promise<ModelState>,
+		setAdapterWeight: (id: ModelId, path: string, weight: number | null) => call("set_adapter_weight", { id, path, weight }) as Promise<ModelState>,
 		/** Loads the model without this adapter from now on. */
-		removeModelAdapter: (id: string, path: string) => call("remove_model_adapter", { id, path }) as Promise<ModelState>,
+		removeModelAdapter: (id: ModelId, path: string) => call("remove_model_adapter", { id, path }) as Promise<ModelState>,
 		/** The embedding model, and how much it has still to embed. */
 		embeddingChoice: () => call("embedding_choice", {  }) as Promise<EmbeddingModel>,
 		/** Uses the embedding model that comes with the app. */
 		useBundledEmbeddingModel: () => call("use_bundled_embedding_model", {  }) as Promise<EmbeddingModel>,
 		/** Measures the model for about ten seconds with several numbers of threads and batch sizes, and stores the best as settings of the model. */
-		measureModel: (id: string) => call("measure_model", { id }) as Promise<SpeedTest>,
+		measureModel: (id: ModelId) => call("measure_model", { id }) as Promise<SpeedTest>,
 		/** Lists the devices that can compute models. A driver that crashes costs only the process that asks it. */
 		listDevices: () => call("list_devices", {  }) as Promise<ComputeDevices>,
 		listEndpoints: () => call("list_endpoints", {  }) as Promise<Endpoint[]>,
 		saveEndpoint: (draft: EndpointDraft) => call("save_endpoint", { draft }) as Promise<Endpoint>,
-		deleteEndpoint: (id: string) => call("delete_endpoint", { id }) as Promise<void>,
+		deleteEndpoint: (id: EndpointId) => call("delete_endpoint", { id }) as Promise<void>,
 		/** Removes the endpoint's tokenizer file. Its tokens are counted by an encoding that fits its model, or estimated. */
-		removeEndpointTokenizer: (id: string) => call("remove_endpoint_tokenizer", { id }) as Promise<Endpoint>,
+		removeEndpointTokenizer: (id: EndpointId) => call("remove_endpoint_tokenizer", { id }) as Promise<Endpoint>,
 		/** Asks the endpoint of a draft for its models. Nothing is saved. */
 		testEndpoint: (draft: EndpointDraft) => call("test_endpoint", { draft }) as Promise<EndpointTest>,
 		/** Asks a stored endpoint for its models and stores the list. */
-		refreshEndpoint: (id: string) => call("refresh_endpoint", { id }) as Promise<EndpointTest>,
+		refreshEndpoint: (id: EndpointId) => call("refresh_endpoint", { id }) as Promise<EndpointTest>,
 		/** Common services and servers, to prefill the endpoint form with. */
 		endpointServices: () => call("endpoint_services", {  }) as Promise<EndpointService[]>,
 		/** The servers that offer tools (MCP), with their tools as they were listed last. */
@@ -516,15 +516,15 @@ export function client(call: Call) {
 		/** Adds the servers of a text, such as `{"mcpServers": {...}}`. All are switched off. */
 		addToolServers: (text: string) => call("add_tool_servers", { text }) as Promise<AddedToolServers>,
 		/** Removes a tool server with its values and permissions. */
-		deleteToolServer: (id: string) => call("delete_tool_server", { id }) as Promise<void>,
+		deleteToolServer: (id: ToolServerId) => call("delete_tool_server", { id }) as Promise<void>,
 		/** Switches a tool server on or off. It starts when it is switched on; if that fails, its state has the reason. */
-		switchToolServer: (id: string, on: boolean) => call("switch_tool_server", { id, on }) as Promise<ToolServer>,
+		switchToolServer: (id: ToolServerId, on: boolean) => call("switch_tool_server", { id, on }) as Promise<ToolServer>,
 		/** Starts the server, also if it is off, and lists its tools and resources. */
-		testToolServer: (id: string) => call("test_tool_server", { id }) as Promise<ToolServerTest>,
+		testToolServer: (id: ToolServerId) => call("test_tool_server", { id }) as Promise<ToolServerTest>,
 		/** Stores what the user has decided about a tool. Only `chat` needs a chat. */
-		setToolGrant: (server: string, tool: string, chat: string | null, grant: ServerToolGrant) => call("set_tool_grant", { server, tool, chat, grant }) as Promise<ToolServer>,
+		setToolGrant: (server: ToolServerId, tool: string, chat: ChatId | null, grant: ServerToolGrant) => call("set_tool_grant", { server, tool, chat, grant }) as Promise<ToolServer>,
 		/** Reads a resource of a tool server that is on, as text. */
-		readServerResource: (id: string, uri: string) => call("read_server_resource", { id, uri }) as Promise<string>,
+		readServerResource: (id: ToolServerId, uri: string) => call("read_server_resource", { id, uri }) as Promise<string>,
 		/** The models that chats chose, latest first. */
 		recentModels: () => call("recent_models", {  }) as Promise<ModelRef[]>,
 	};
@@ -578,7 +578,7 @@ needed: number; available: number } |
 
 /**  A key of the local API. The key itself is not stored. */
 export type ApiKey = {
-	id: string,
+	id: ApiKeyId,
 	name: string,
 	/**  The first characters of the key. */
 	start: string,
@@ -588,10 +588,13 @@ export type ApiKey = {
 	lastUsed: string | null,
 };
 
+/**  A key of the local API. */
+export type ApiKeyId = string & { readonly id?: "ApiKeyId" };
+
 /**  Limits of a key. */
 export type ApiKeyLimits = {
 	/**  Ids of the only characters that it may use; `null` allows all. */
-	characters: string[] | null,
+	characters: CharacterId[] | null,
 	/**  Whether it may use models without a character. */
 	rawModels: boolean,
 	/**  It may store nothing: no message, no memory, no change. */
@@ -605,7 +608,7 @@ export type Archived = {
 	/**  For a superseded memory: when it became outdated. */
 	since: string,
 	/**  The memory that replaced a merged or superseded one. */
-	by: string | null,
+	by: MemoryId | null,
 };
 
 /**  A job of the chat other than a normal reply. Its prompt continues that of the chat. */
@@ -632,7 +635,7 @@ export type AssemblyTimings = {
 
 /**  A document that is attached to something. */
 export type AttachedDocument = {
-	id: string,
+	id: DocumentId,
 	owner: DocumentOwner,
 	/**  The name of its file; passages are cited by it. */
 	name: string,
@@ -706,20 +709,20 @@ export type BlockReason = {
 
 /**  The chat that a branch began in. */
 export type BranchOrigin = {
-	chat: string,
+	chat: ChatId,
 	title: string,
 	/**  The last message that both have; `null` if it is deleted. */
-	message: string | null,
+	message: MessageId | null,
 	/**  Number of that message in the chat, from 1. */
 	number: number,
 };
 
 /**  A branch that began in a chat. */
 export type BranchSummary = {
-	chat: string,
+	chat: ChatId,
 	title: string,
 	/**  The last message that both have. */
-	message: string | null,
+	message: MessageId | null,
 };
 
 /**  A file that belongs to a card. */
@@ -803,7 +806,7 @@ export type ChangedText = {
 
 /**  A character with all its fields. */
 export type Character = {
-	id: string,
+	id: CharacterId,
 	picture: string | null,
 	/**  The format of the card as it was imported, such as `chara_card_v3`. */
 	spec: string,
@@ -842,9 +845,12 @@ export type CharacterFields = {
 	talkativeness: number | null,
 };
 
+/**  A character in the library. */
+export type CharacterId = string & { readonly id?: "CharacterId" };
+
 /**  One card of the library's grid. */
 export type CharacterSummary = {
-	id: string,
+	id: CharacterId,
 	name: string,
 	/**  One line: the start of the creator's notes or of the description. */
 	tagline: string,
@@ -861,15 +867,15 @@ export type CharacterSummary = {
 
 /**  A character, and the tags of its card before a change, for `restore_tags`. */
 export type CharacterTags = {
-	id: string,
+	id: CharacterId,
 	tags: string[],
 };
 
 /**  An open chat: everything its screen needs in one answer. */
 export type Chat = {
-	id: string,
+	id: ChatId,
 	title: string,
-	character: string,
+	character: CharacterId,
 	characterName: string,
 	picture: string | null,
 	/**  The characters besides the chat's own, in the order of their turns. */
@@ -893,7 +899,7 @@ export type Chat = {
 	model: ModelRef | null,
 	page: MessagePage,
 	/**  The first message that is still sent verbatim; `null` if all of them are. */
-	anchor: string | null,
+	anchor: MessageId | null,
 	/**  The reply that is being written, so that a reloaded UI can join it. */
 	generating: Generating | null,
 	/**  The draft of the user's next message that is being written. */
@@ -937,6 +943,9 @@ export type ChatFormat = {
 	builtIn: boolean,
 };
 
+/**  A chat with a character. */
+export type ChatId = string & { readonly id?: "ChatId" };
+
 /**  Marks of the user in a chat, and its links to other chats. */
 export type ChatMarks = {
 	origin: BranchOrigin | null,
@@ -945,16 +954,16 @@ export type ChatMarks = {
 	/**  In the order of the messages. */
 	checkpoints: Checkpoint[],
 	/**  Messages whose shown text was edited. */
-	edited: string[],
+	edited: MessageId[],
 	ratings: RatedSwipe[],
 	/**  Swipes with recorded token probabilities. */
-	tokenSwipes: string[],
+	tokenSwipes: SwipeId[],
 };
 
 /**  The messages of one chat that match a search, for walking from hit to hit. */
 export type ChatMatches = {
 	/**  Messages whose shown version matches, in the order of the chat. */
-	messages: string[],
+	messages: MessageId[],
 	/**  There are further matches before these. */
 	more: boolean,
 	/**  The words and phrases to highlight. */
@@ -963,9 +972,9 @@ export type ChatMatches = {
 
 /**  One row of the chat list. */
 export type ChatSummary = {
-	id: string,
+	id: ChatId,
 	title: string,
-	character: string,
+	character: CharacterId,
 	characterName: string,
 	picture: string | null,
 	/**  The first other participant of a group. */
@@ -989,7 +998,7 @@ export type ChatText = {
 
 /**  A named bookmark on a message. */
 export type Checkpoint = {
-	message: string,
+	message: MessageId,
 	name: string,
 	created: string,
 };
@@ -1039,7 +1048,7 @@ export type CommandOutcome =
 /**  The user wants this chat as a file. */
 { kind: "export"; format: ChatFileFormat } | 
 /**  A new chat was made of this one, and the user continues there. */
-{ kind: "opened"; chat: string; title: string } | 
+{ kind: "opened"; chat: ChatId; title: string } | 
 /**  The text belongs into the composer. */
 { kind: "insert"; text: string } | 
 /**  The commands. */
@@ -1167,7 +1176,7 @@ export type DataWarnings = {
 /**  A deleted folder with the ids of its contents, for `restore_folder`. */
 export type DeletedFolder = {
 	folder: Folder,
-	folders: string[],
+	folders: FolderId[],
 	items: string[],
 };
 
@@ -1208,15 +1217,18 @@ export type Display = {
 	endsEpisode: boolean,
 };
 
+/**  A document attached to a chat, a character or a lorebook. */
+export type DocumentId = string & { readonly id?: "DocumentId" };
+
 /**  The owner of a document. */
-export type DocumentOwner = { of: "chat"; id: string } | 
+export type DocumentOwner = { of: "chat"; id: ChatId } | 
 /**  All chats of the character. */
-{ of: "character"; id: string } | 
+{ of: "character"; id: CharacterId } | 
 /**
  *  All chats in which the lorebook applies. A lorebook in a card has the id of its character
  *  and is the same as `character`.
  */
-{ of: "lorebook"; id: string };
+{ of: "lorebook"; id: LorebookId };
 
 /**  A download of a model. */
 export type Download = {
@@ -1343,7 +1355,7 @@ export type EndReason = { kind: "stop" } | { kind: "length" } |
 
 /**  A remote endpoint. Its key and the values of its headers are never shown again. */
 export type Endpoint = {
-	id: string,
+	id: EndpointId,
 	name: string,
 	dialect: EndpointDialect,
 	url: string,
@@ -1383,7 +1395,7 @@ export type EndpointDialect = "openai" |
 /**  The contents of the endpoint form. */
 export type EndpointDraft = {
 	/**  Absent for a new one. */
-	id: string | null,
+	id: EndpointId | null,
 	name: string,
 	/**  Absent keeps the stored one; for a new endpoint it is guessed from the address. */
 	dialect?: EndpointDialect | null,
@@ -1397,6 +1409,9 @@ export type EndpointDraft = {
 	/**  Absent keeps the stored list. */
 	models?: OfferedModel[] | null,
 };
+
+/**  A remote, OpenAI-compatible endpoint. */
+export type EndpointId = string & { readonly id?: "EndpointId" };
 
 /**  A model of an endpoint. Its id can be chosen like that of the endpoint. */
 export type EndpointModel = {
@@ -1449,55 +1464,55 @@ export type Event =
  *  A reply has begun. `message` has its new, empty swipe selected; `sent` is the message right
  *  before it, if that is new. `turn` is set if several characters answer one message.
  */
-{ event: "started"; chat: string; sent: Message | null; message: Message; turn?: ReplyTurn | null } | 
+{ event: "started"; chat: ChatId; sent: Message | null; message: Message; turn?: ReplyTurn | null } | 
 /**  Another reply uses the model; this one waits. */
-{ event: "queued"; chat: string } | 
+{ event: "queued"; chat: ChatId } | 
 /**  The model is being loaded; `fraction` is from 0 to 1. */
-{ event: "loading"; chat: string; fraction: number | null } | 
+{ event: "loading"; chat: ChatId; fraction: number | null } | 
 /**  Prompt processing: `done` of `total` tokens, of which `reused` came from the cache. */
-{ event: "prefill"; chat: string; done: number; total: number; reused: number } | 
+{ event: "prefill"; chat: ChatId; done: number; total: number; reused: number } | 
 /**  A piece of the reply. `seq` counts from 0 without gaps within a swipe. */
-{ event: "token"; chat: string; message: string; swipe: string; seq: number; text: string } | 
+{ event: "token"; chat: ChatId; message: MessageId; swipe: SwipeId; seq: number; text: string } | 
 /**  A piece of the model's reasoning; `seq` is shared with `token`. */
-{ event: "thought"; chat: string; message: string; swipe: string; seq: number; text: string } | 
+{ event: "thought"; chat: ChatId; message: MessageId; swipe: SwipeId; seq: number; text: string } | 
 /**
  *  The text of this reply so far was reasoning, which ends here. If the reply continues an
  *  older text, that text stays. `text` is the reasoning; `seq` is shared with `token`.
  */
-{ event: "thoughtsClosed"; chat: string; message: string; swipe: string; seq: number; text: string } | 
+{ event: "thoughtsClosed"; chat: ChatId; message: MessageId; swipe: SwipeId; seq: number; text: string } | 
 /**  The request failed before its first token and is sent again. */
-{ event: "retrying"; chat: string; attempt: number; afterMs: number | null; why: string } | 
+{ event: "retrying"; chat: ChatId; attempt: number; afterMs: number | null; why: string } | 
 /**  Nothing has arrived for a while. */
-{ event: "stalled"; chat: string; seconds: number } | 
+{ event: "stalled"; chat: ChatId; seconds: number } | 
 /**  Tools are called for a reply, or a round of calls has ended: the reply's rounds so far. */
-{ event: "toolsUsed"; chat: string; message: string; swipe: string; rounds: ToolRound[]; running: boolean } | 
+{ event: "toolsUsed"; chat: ChatId; message: MessageId; swipe: SwipeId; rounds: ToolRound[]; running: boolean } | 
 /**  The user is asked whether a tool may run. The reply waits. */
-{ event: "toolAsked"; chat: string; request: ToolRequest } | 
+{ event: "toolAsked"; chat: ChatId; request: ToolRequest } | 
 /**  The question has been answered, or the reply was stopped. */
-{ event: "toolAnswered"; chat: string; request: string } | 
+{ event: "toolAnswered"; chat: ChatId; request: string } | 
 /**
  *  The reply has ended, complete or not, and is stored as in `message`. A failed reply without
  *  text leaves no message. `anchor` is the first message in the window; `null` if all are.
  *  `following` replies of other characters start now, one after the other.
  */
-{ event: "ended"; chat: string; message: Message | null; anchor: string | null; reason: EndReason; following?: number } | 
+{ event: "ended"; chat: ChatId; message: Message | null; anchor: MessageId | null; reason: EndReason; following?: number } | 
 /**  A draft of the user's next message has begun. */
-{ event: "drafting"; chat: string } | 
+{ event: "drafting"; chat: ChatId } | 
 /**  A piece of the draft. `seq` counts from 0 without gaps. */
-{ event: "draft"; chat: string; seq: number; text: string } | 
+{ event: "draft"; chat: ChatId; seq: number; text: string } | 
 /**  The draft has ended, complete or not, and `text` is in the composer. Nothing was sent. */
-{ event: "drafted"; chat: string; text: string; figures: Figures; reason: EndReason } | 
+{ event: "drafted"; chat: ChatId; text: string; figures: Figures; reason: EndReason } | 
 /**  The user's message asked to remember something, and it was stored. */
-{ event: "remembered"; chat: string; memory: Memory } | 
+{ event: "remembered"; chat: ChatId; memory: Memory } | 
 /**
  *  The user's message asked to forget something, and it was forgotten; `restore_memory` undoes
  *  it.
  */
-{ event: "forgot"; chat: string; memory: Memory } | 
+{ event: "forgot"; chat: ChatId; memory: Memory } | 
 /**  A program with a camera has reported what the user does. */
-{ event: "vision"; chat: string; status: VisionStatus } | 
+{ event: "vision"; chat: ChatId; status: VisionStatus } | 
 /**  A quick reply has run by itself, with these outcomes. */
-{ event: "quickReplyRan"; chat: string; label: string; outcomes: CommandOutcome[] } | 
+{ event: "quickReplyRan"; chat: ChatId; label: string; outcomes: CommandOutcome[] } | 
 /**  A local model is loaded, but not as wished. Replies come nevertheless. */
 { event: "loadedDifferently"; model: string; notes: LoadNote[] } | 
 /**  A list or an item has changed; a view of it should reload. */
@@ -1521,7 +1536,7 @@ export type Event =
 /**  Progress or a new state of the move of a model. */
 { event: "modelMoving"; moving: ModelMove } | 
 /**  A move has ended. It was given up unless `moved`. */
-{ event: "modelMoveEnded"; model: string; name: string; folder: string; moved: boolean } | 
+{ event: "modelMoveEnded"; model: ModelId; name: string; folder: string; moved: boolean } | 
 /**  The listener was too slow and missed events: it should reload what it shows. */
 { event: "missed" };
 
@@ -1591,11 +1606,10 @@ export type Fits = "yes" | "tight" | "no";
 
 /**  A folder. */
 export type Folder = {
-	/**  Empty for a new folder. */
-	id: string,
+	id: FolderId,
 	kind: FolderKind,
 	/**  The folder that contains it. */
-	parent: string | null,
+	parent: FolderId | null,
 	name: string,
 	color: FolderColor | null,
 	collapsed: boolean,
@@ -1605,6 +1619,21 @@ export type Folder = {
 
 /**  The colours of folders. Screens choose a tone that is readable in their theme. */
 export type FolderColor = "red" | "orange" | "yellow" | "green" | "blue" | "purple";
+
+/**  A folder as the user edits it. */
+export type FolderDraft = {
+	/**  `null` or an empty text for a new one. */
+	id?: FolderId | null,
+	kind: FolderKind,
+	parent: FolderId | null,
+	name: string,
+	color: FolderColor | null,
+	collapsed: boolean,
+	tag: string | null,
+};
+
+/**  A folder of chats or characters. */
+export type FolderId = string & { readonly id?: "FolderId" };
 
 /**  The list that a folder belongs to. */
 export type FolderKind = "chat" | "character";
@@ -1618,8 +1647,8 @@ export type FoundMemories = {
 
 /**  A reply that is being written. */
 export type Generating = {
-	message: string,
-	swipe: string,
+	message: MessageId,
+	swipe: SwipeId,
 	/**  The text so far, as shown. */
 	text: string,
 	/**  The reasoning so far. */
@@ -1660,7 +1689,7 @@ export type GroupEventKind = "joins" | "leaves" | "goesAway" | "comesBack";
 
 /**  A character that takes part in a group chat besides the chat's own. */
 export type GroupMember = {
-	id: string,
+	id: CharacterId,
 	name: string,
 	picture: string | null,
 };
@@ -1854,24 +1883,24 @@ export type ItemHit = {
 /**  The place of a found item. */
 export type ItemPlace = 
 /**  The author's note for all chats. */
-{ of: "note" } | { of: "chatNote"; chat: string } | { of: "characterNote"; character: string } | 
+{ of: "note" } | { of: "chatNote"; chat: ChatId } | { of: "characterNote"; character: CharacterId } | 
 /**  A chat's replacement of a field of the card. */
-{ of: "chatText"; chat: string; field: CardField } | 
+{ of: "chatText"; chat: ChatId; field: CardField } | 
 /**  `chat` is a chat in whose memory panel it is. */
-{ of: "memory"; memory: string; chat: string | null; character: string | null } | { of: "entry"; book: string; entry: string } | 
+{ of: "memory"; memory: MemoryId; chat: ChatId | null; character: CharacterId | null } | { of: "entry"; book: LorebookId; entry: string } | 
 /**  An entry of the lorebook in a card. */
-{ of: "cardEntry"; character: string; entry: string } | 
+{ of: "cardEntry"; character: CharacterId; entry: string } | 
 /**  `field` is the field of the card with the first match; empty for the name. */
-{ of: "character"; character: string; field: string };
+{ of: "character"; character: CharacterId; field: string };
 
 /**  The result of joining two chats. */
 export type JoinedChat = {
 	/**  The chat with the messages of both. */
 	chat: Chat,
 	/**  The new messages, in order. To undo it, delete from the first one on. */
-	added: string[],
+	added: MessageId[],
 	/**  The other chat, which is in the trash. */
-	joined: string,
+	joined: ChatId,
 };
 
 /**  Whether a service needs a key. */
@@ -1879,16 +1908,19 @@ export type KeyNeed = "none" | "optional" | "required";
 
 /**  The first sentences of a range of messages of a chat. */
 export type Keyframe = {
-	id: string,
-	chat: string,
+	id: KeyframeId,
+	chat: ChatId,
 	/**  Its first message. */
-	message: string,
+	message: MessageId,
 	/**  Number of messages that it covers. */
 	messages: number,
 	/**  The time of its last message. */
 	said: string,
 	text: string,
 };
+
+/**  A summary of a range of messages. */
+export type KeyframeId = string & { readonly id?: "KeyframeId" };
 
 /**  The largest block of a prompt that is too long. */
 export type LargeBlock = {
@@ -1935,7 +1967,7 @@ export type LayeredSettings = {
 	/**  The model whose layer applies. */
 	model: ModelRef | null,
 	/**  The character whose layer applies. */
-	character: string | null,
+	character: CharacterId | null,
 };
 
 /**  A tool of a server that cannot be used. */
@@ -1947,7 +1979,7 @@ export type LeftOutTool = {
 
 /**  The place of a chat or a character in its list. */
 export type ListPlace = {
-	folder: string | null,
+	folder: FolderId | null,
 	pinned: boolean,
 	/**  Archived items are not in the list. Searches find them. */
 	archived: boolean,
@@ -2085,7 +2117,7 @@ export type Lorebook = {
 /**  The chats in which a lorebook outside a card applies. */
 export type LorebookBinding = 
 /**  In every chat. */
-{ scope: "global" } | { scope: "character"; id: string } | { scope: "chat"; id: string } | { scope: "persona"; id: string };
+{ scope: "global" } | { scope: "character"; id: CharacterId } | { scope: "chat"; id: ChatId } | { scope: "persona"; id: PersonaId };
 
 /**
  *  An entry of a lorebook with every field that is used here. All other fields are kept as they
@@ -2173,14 +2205,17 @@ export type LorebookFormat =
 /**  A file as in the V3 specification of cards. */
 "v3";
 
+/**  A lorebook. One in a card has the id of its character. */
+export type LorebookId = string & { readonly id?: "LorebookId" };
+
 /**  A lorebook in the list of lorebooks. */
 export type LorebookSummary = {
 	/**  Its own id, or that of the character whose card contains it. */
-	id: string,
+	id: LorebookId,
 	/**  The name of the book, or that of the character if it has none. */
 	name: string,
 	/**  The character whose card contains it. */
-	character: string | null,
+	character: CharacterId | null,
 	/**  The name of that character; empty for a book outside a card. */
 	characterName: string,
 	description: string,
@@ -2206,7 +2241,7 @@ export type MeasuredPrompt = {
 
 /**  State of a character in a group chat. */
 export type MemberState = {
-	id: string,
+	id: CharacterId,
 	/**  Hears everything, but speaks only when the user calls upon it. */
 	muted: boolean,
 	/**  Neither hears nor speaks. */
@@ -2217,7 +2252,7 @@ export type MemberState = {
 
 /**  One memory. */
 export type Memory = {
-	id: string,
+	id: MemoryId,
 	/**
 	 *  note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion,
 	 *  open_thread.
@@ -2227,23 +2262,23 @@ export type Memory = {
 	/**  1 to 10. */
 	importance: number,
 	scope: MemoryScope,
-	character: string | null,
-	persona: string | null,
-	chat: string | null,
+	character: CharacterId | null,
+	persona: PersonaId | null,
+	chat: ChatId | null,
 	/**  The lorebook, if the scope is a world. */
-	world: string | null,
+	world: LorebookId | null,
 	pinned: boolean,
 	/**  Its creator: user, rule, model, keyframe. */
 	origin: string,
 	/**  How certain it is, 1 to 10. */
 	confidence: number,
 	/**  Ids of the messages it was made from, and of those that say the same. */
-	sources: string[],
+	sources: MessageId[],
 	/**
 	 *  The ids in `sources` that only say the same. They come from memories that were merged into
 	 *  it, and it does not depend on them.
 	 */
-	echoes: string[],
+	echoes: MessageId[],
 	/**  Set if it is kept but no longer used. */
 	archived: Archived | null,
 	created: string,
@@ -2254,21 +2289,21 @@ export type Memory = {
 
 /**  A memory as the user edits it. */
 export type MemoryDraft = {
-	/**  Empty for a new one. */
-	id: string,
+	/**  `null` or an empty text for a new one. */
+	id?: MemoryId | null,
 	/**  A note, if it is none of the types. */
 	type: string,
 	text: string,
 	importance: number,
 	pinned: boolean,
 	scope: MemoryScope,
-	character: string,
+	character: CharacterId,
 	/**  For the scope of a pair. Without it, the default persona is used. */
-	persona: string | null,
+	persona: PersonaId | null,
 	/**  For the scope of a chat. */
-	chat: string | null,
+	chat: ChatId | null,
 	/**  For the scope of a world: a lorebook outside cards. */
-	world: string | null,
+	world: LorebookId | null,
 };
 
 /**  A filter of the memory list: all fields that are set must match. */
@@ -2279,6 +2314,9 @@ export type MemoryFilter = {
 	/**  The archived memories instead of the active ones. */
 	archived?: boolean,
 };
+
+/**  A memory. */
+export type MemoryId = string & { readonly id?: "MemoryId" };
 
 /**  The result of an import of memories. */
 export type MemoryImport = {
@@ -2297,11 +2335,11 @@ export type MemoryImport = {
 /**  The memories to forget. */
 export type MemoryOwner = 
 /**  All that apply to this character and to no other. */
-{ of: "character"; character: string } | 
+{ of: "character"; character: CharacterId } | 
 /**  Without a persona, those of the user without a name. */
-{ of: "pair"; character: string; persona: string | null } | 
+{ of: "pair"; character: CharacterId; persona: PersonaId | null } | 
 /**  All that were learned in a chat. */
-{ of: "chat"; chat: string } | { of: "everybody" };
+{ of: "chat"; chat: ChatId } | { of: "everybody" };
 
 /**  The chats in which a memory applies. */
 export type MemoryScope = 
@@ -2327,7 +2365,7 @@ export type MemoryStorage = {
 
 /**  A position in a chat, with its alternative texts. */
 export type Message = {
-	id: string,
+	id: MessageId,
 	role: Role,
 	/**  The speaker's name, as shown. */
 	name: string,
@@ -2355,6 +2393,9 @@ export type Message = {
 	/**  The changes that an event of a group chat reports. Its text says the same in English. */
 	events?: GroupEvent[],
 };
+
+/**  A message in a chat. */
+export type MessageId = string & { readonly id?: "MessageId" };
 
 /**  A page of messages, in ascending order. */
 export type MessagePage = {
@@ -2384,7 +2425,7 @@ export type Mode = {
 
 /**  A model file in the library. */
 export type Model = {
-	id: string,
+	id: ModelId,
 	name: string,
 	path: string,
 	bytes: number | null,
@@ -2419,6 +2460,9 @@ export type ModelAdapter = {
 	missing: boolean,
 };
 
+/**  A model file in the library. */
+export type ModelId = string & { readonly id?: "ModelId" };
+
 /**  Memory of a loaded model on one device, in bytes. */
 export type ModelMemory = {
 	/**  Product name of a graphics device; empty for the processor. */
@@ -2434,7 +2478,7 @@ export type ModelMemory = {
 /**  A model whose files are on the way to another folder. */
 export type ModelMove = {
 	/**  Id of the model. */
-	model: string,
+	model: ModelId,
 	name: string,
 	/**  The model folder that it goes to. */
 	folder: string,
@@ -2467,14 +2511,14 @@ export type ModelProjector = {
 };
 
 /**  Identifies a model that can answer. */
-export type ModelRef = { kind: "local"; id: string } | 
+export type ModelRef = { kind: "local"; id: ModelId } | 
 /**  The id of an endpoint, which selects its preset model, or the id of one of its models. */
 { kind: "remote"; id: string };
 
 /**  Whether and where a local model is loaded. */
 export type ModelState = {
 	/**  Id of the model. */
-	id: string,
+	id: ModelId,
 	activity: ModelActivity,
 	/**  In tokens; 0 unless it is loaded. */
 	context: number,
@@ -2558,8 +2602,8 @@ export type OtherAppModels = {
 
 /**  A past turn in the list of the X-ray page. */
 export type PastTurn = {
-	message: string,
-	swipe: string,
+	message: MessageId,
+	swipe: SwipeId,
 	/**  The start of the reply. */
 	line: string,
 	created: string,
@@ -2569,20 +2613,33 @@ export type PastTurn = {
 
 /**  A persona of the user. */
 export type Persona = {
-	id: string,
+	id: PersonaId,
 	name: string,
 	description: string,
 	/**  How the model should treat it: replaces the instructions of chat and card. May be empty. */
 	instructions: string,
-	/**  Asset hash. `set_persona_picture` sets it; saving leaves it as it is. */
+	/**  Asset hash. `set_persona_picture` sets it. */
 	picture: string | null,
 	place: PersonaPlace,
 	/**
 	 *  The characters whose new chats begin with this persona, sorted by name. `bind_persona` sets
-	 *  them; saving leaves them as they are.
+	 *  them.
 	 */
-	characters: string[],
+	characters: CharacterId[],
 };
+
+/**  A persona as the user edits it. Its picture and its characters are set by other operations. */
+export type PersonaDraft = {
+	/**  `null` or an empty text for a new one. */
+	id?: PersonaId | null,
+	name: string,
+	description: string,
+	instructions: string,
+	place: PersonaPlace,
+};
+
+/**  A persona of the user. */
+export type PersonaId = string & { readonly id?: "PersonaId" };
 
 /**  The place of a persona's description in the prompt. */
 export type PersonaPlace = {
@@ -2889,7 +2946,7 @@ export type Quirk =
 { kind: "thoughtsBack" };
 
 export type RatedSwipe = {
-	swipe: string,
+	swipe: SwipeId,
 	rating: Rating,
 };
 
@@ -2915,8 +2972,8 @@ export type ReasonValue = number | string | string[];
 
 /**  A message that something was made from: who said it, where and when. */
 export type Receipt = {
-	message: string,
-	chat: string,
+	message: MessageId,
+	chat: ChatId,
 	/**  The chat's title, or the character's name if it has none. */
 	title: string,
 	/**  The speaker. */
@@ -2943,7 +3000,7 @@ export type Recollected = {
 	/**  Ids of the messages it was made from. */
 	sources: string[],
 	/**  For a message: its chat. */
-	chat: string | null,
+	chat: ChatId | null,
 	created: string | null,
 	/**  Its source, as a text. */
 	source: string,
@@ -3110,13 +3167,13 @@ export type SearchGroupKind =
 
 /**  A version of a message that matches a search. */
 export type SearchHit = {
-	chat: string,
+	chat: ChatId,
 	/**  Title of the chat; empty if it has none. */
 	title: string,
 	/**  Name of the chat's character. */
 	character: string,
-	message: string,
-	swipe: string,
+	message: MessageId,
+	swipe: SwipeId,
 	/**  The version is the one that is shown. */
 	isShown: boolean,
 	role: Role,
@@ -3236,7 +3293,7 @@ export type SettingLayer = "builtIn" |
 "template" | "global" | "model" | "character" | "chat" | "environment";
 
 /**  The owner of a layer of settings. */
-export type SettingOwner = { scope: "global" } | { scope: "model"; model: ModelRef } | { scope: "character"; id: string } | { scope: "chat"; id: string };
+export type SettingOwner = { scope: "global" } | { scope: "model"; model: ModelRef } | { scope: "character"; id: CharacterId } | { scope: "chat"; id: ChatId };
 
 /**  Another setting that can switch this one off. */
 export type SettingSilencer = {
@@ -3262,7 +3319,7 @@ export type Settings = {
 	/**  Used by chats that choose no model. */
 	defaultModel?: ModelRef | null,
 	/**  Persona of new chats. */
-	defaultPersona?: string | null,
+	defaultPersona?: PersonaId | null,
 	notifications?: Notifications,
 	localApi?: LocalApiSettings,
 };
@@ -3272,7 +3329,7 @@ export type SettingsChange = {
 	theme?: Theme | null,
 	language?: string | null,
 	defaultModel?: ModelRef | null,
-	defaultPersona?: string | null,
+	defaultPersona?: PersonaId | null,
 	notifications?: Notifications | null,
 	localApi?: LocalApiSettings | null,
 };
@@ -3366,7 +3423,7 @@ export type SplitChat = {
 	/**  The new chat. */
 	chat: Chat,
 	/**  The messages that the old chat lost; `restore_messages` brings them back. */
-	moved: string[],
+	moved: MessageId[],
 };
 
 /**  A picture of a card that shows an emotion. */
@@ -3403,7 +3460,7 @@ export type Startup = {
 	version: string,
 	settings: Settings,
 	/**  The chat that was open last; on the first start that of the sample character. */
-	chat: string | null,
+	chat: ChatId | null,
 	/**  Events before the window existed, such as replies that a crash cut off. */
 	notices: string[],
 	dataDir: string,
@@ -3411,13 +3468,13 @@ export type Startup = {
 
 /**  A chat as a place in the story tree. */
 export type StoryEnd = {
-	chat: string,
+	chat: ChatId,
 	title: string,
 };
 
 /**  A message of a path, for reading. */
 export type StoryMessage = {
-	message: string,
+	message: MessageId,
 	role: Role,
 	name: string,
 	text: string,
@@ -3428,7 +3485,8 @@ export type StoryNode = {
 	/**  Index of the node before this one; `null` for the start. */
 	parent: number | null,
 	/**  A chat that contains the message; the asked one, if it does. */
-	chat: string,
+	chat: ChatId,
+	/**  Empty for a start at which the chats have nothing in common. */
 	message: string,
 	/**
 	 *  Number of the message in its chat, from 1; 0 for a start at which the chats have nothing in
@@ -3496,7 +3554,7 @@ export type SuggestedModel = {
 
 /**  One of the alternative texts of a message. */
 export type Swipe = {
-	id: string,
+	id: SwipeId,
 	/**  The text as written, which the user can edit. */
 	text: string,
 	/**  The text as shown, if it differs from `text`. */
@@ -3513,6 +3571,9 @@ export type Swipe = {
 	/**  `null` for texts that no model of this app wrote. */
 	emotion?: Emotion | null,
 };
+
+/**  One of the alternative texts of a message. */
+export type SwipeId = string & { readonly id?: "SwipeId" };
 
 /**  The progress of a text. */
 export type SwipeState = "streaming" | "finished" | 
@@ -3675,7 +3736,7 @@ export type ToolGrant = {
 	source: string,
 	tool: string,
 	/**  The chat in which it applies; `null` for all. */
-	chat: string | null,
+	chat: ChatId | null,
 	/**  Title of that chat; empty if it has none. */
 	chatTitle: string | null,
 	allowed: boolean,
@@ -3684,7 +3745,7 @@ export type ToolGrant = {
 /**  A question to the user: may this tool run with these arguments? The reply waits for the answer. */
 export type ToolRequest = {
 	id: string,
-	chat: string,
+	chat: ChatId,
 	/**  Name of the speaker whose model wants to call the tool. */
 	speaker: string,
 	/**  Server of the tool; empty for the app's own. */
@@ -3716,7 +3777,7 @@ export type ToolRoundFigures = {
 
 /**  A server that offers tools (MCP). The values of its variables and headers are never shown again. */
 export type ToolServer = {
-	id: string,
+	id: ToolServerId,
 	name: string,
 	/**  The user has switched it on. Only then does it start, when a model calls one of its tools. */
 	enabled: boolean,
@@ -3735,12 +3796,15 @@ export type ToolServer = {
 /**  A new or changed tool server. */
 export type ToolServerDraft = {
 	/**  `null` adds a server. */
-	id: string | null,
+	id: ToolServerId | null,
 	name: string,
 	transport: ToolServerTransport,
 	/**  All variables or headers. */
 	values: ToolServerValueDraft[],
 };
+
+/**  A server that offers tools. */
+export type ToolServerId = string & { readonly id?: "ToolServerId" };
 
 /**  State of a server. */
 export type ToolServerState = 

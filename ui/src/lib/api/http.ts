@@ -1,6 +1,6 @@
 import { t } from "../i18n/i18n.svelte";
 import { asApiError } from "./errors";
-import type { ApiError, Backup, Backups, CardFormat, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, PromptFile, ReadableOptions } from "./generated";
+import type { ApiError, Backup, Backups, CardFormat, CharacterId, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, PromptFile, ReadableOptions } from "./generated";
 import type { Connection, Drops, ReportFormat, Transport } from "./transport";
 
 const TOKEN = "inglenook.token";
@@ -91,7 +91,7 @@ export class HttpTransport implements Transport {
 		return name;
 	}
 
-	async pickChats(character: string): Promise<ImportReport | null> {
+	async pickChats(character: CharacterId): Promise<ImportReport | null> {
 		const files = await chooseFiles(".jsonl,.json,.txt");
 		return files.length === 0 ? null : this.#importAll(files, `&character=${encodeURIComponent(character)}`);
 	}
@@ -141,7 +141,7 @@ export class HttpTransport implements Transport {
 		return this.#save(`/api/export-prompt-file/${kind}/${encodeURIComponent(id)}`, "prompt.json");
 	}
 
-	exportMemories(character: string): Promise<string | null> {
+	exportMemories(character: CharacterId): Promise<string | null> {
 		return this.#save(`/api/export-memories/${character}`, "memories.json");
 	}
 

@@ -1,7 +1,7 @@
 import { Channel, convertFileSrc, invoke } from "@tauri-apps/api/core";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { asApiError } from "./errors";
-import type { AddedModels, Backup, Backups, CardFormat, ChatFileFormat, EmbeddingModel, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions } from "./generated";
+import type { AddedModels, Backup, Backups, CardFormat, CharacterId, ChatFileFormat, EmbeddingModel, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions } from "./generated";
 import type { Connection, Drops, ReportFormat, Transport } from "./transport";
 
 async function ask<T>(command: string, args: Record<string, unknown> = {}): Promise<T> {
@@ -42,7 +42,7 @@ export class TauriTransport implements Transport {
 
 	saveReport = (report: string, format: ReportFormat) => ask<string | null>("save_report", { report, format });
 
-	pickChats = (character: string) => ask<ImportReport | null>("pick_chats", { character });
+	pickChats = (character: CharacterId) => ask<ImportReport | null>("pick_chats", { character });
 
 	pickModel = () => ask<Model | null>("pick_model");
 	pickModelFolder = () => ask<AddedModels | null>("pick_model_folder");
@@ -72,7 +72,7 @@ export class TauriTransport implements Transport {
 
 	exportPromptFile = (kind: PromptFile, id: string) => ask<string | null>("export_prompt_file", { kind, id });
 
-	exportMemories = (character: string) => ask<string | null>("export_memories", { character });
+	exportMemories = (character: CharacterId) => ask<string | null>("export_memories", { character });
 
 	pickSecondPlace = (_folder: string) => ask<Backups | null>("pick_second_place");
 

@@ -1,4 +1,4 @@
-import type { AddedModels, Backup, Backups, CardFormat, ChatFileFormat, EmbeddingModel, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions } from "./generated";
+import type { AddedModels, Backup, Backups, CardFormat, CharacterId, ChatFileFormat, EmbeddingModel, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions } from "./generated";
 
 /** State of the event connection to the engine. */
 export type Connection = "connecting" | "live" | "lost";
@@ -39,7 +39,7 @@ export interface Transport {
 	/** Saves a theme file. `null` if the user cancelled. */
 	saveTheme(theme: string): Promise<string | null>;
 	/** Opens a file dialog for chats of a character and imports them; `null` if the user cancelled. */
-	pickChats(character: string): Promise<ImportReport | null>;
+	pickChats(character: CharacterId): Promise<ImportReport | null>;
 	/** Opens a file dialog for a model file; `null` if the user cancelled. */
 	pickModel(): Promise<Model | null>;
 	/** Opens a dialog for a folder of model files and adds them without copying; `null` if the user cancelled. */
@@ -70,7 +70,7 @@ export interface Transport {
 	/** Exports a script or template and returns the path of the file; `null` if the user cancelled. */
 	exportPromptFile(kind: PromptFile, id: string): Promise<string | null>;
 	/** Exports the memories and returns the path of the file; `null` if the user cancelled. */
-	exportMemories(character: string): Promise<string | null>;
+	exportMemories(character: CharacterId): Promise<string | null>;
 	/** Sets the folder for a second copy of every backup. The desktop shell opens a dialog; a browser passes `folder`. */
 	pickSecondPlace(folder: string): Promise<Backups | null>;
 	/** Exports all data to one archive and returns its path; `null` if the user cancelled. */

@@ -1,6 +1,6 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { ApiError, ChatFileFormat, DocumentOwner, Event, ImportReport, ModelRef, Origin, PromptFile, ReadableOptions, SearchWord, Startup } from "../api/generated";
+import type { ApiError, CharacterId, ChatFileFormat, ChatId, DocumentOwner, Event, ImportReport, MessageId, ModelRef, Origin, PromptFile, ReadableOptions, SearchWord, Startup } from "../api/generated";
 import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
@@ -237,12 +237,12 @@ export class App {
 	}
 
 	/** Opens the newest chat with a character, or creates the first. */
-	async talkTo(character: string): Promise<void> {
+	async talkTo(character: CharacterId): Promise<void> {
 		const known = this.chats.newestOf(character);
 		await (known ? this.openChat(known.id) : this.newChat(character));
 	}
 
-	async newChat(character: string): Promise<void> {
+	async newChat(character: CharacterId): Promise<void> {
 		await this.attempt(async () => {
 			const chat = await this.api.newChat(character);
 			await this.openChat(chat.id);
@@ -279,7 +279,7 @@ export class App {
 		return this.exporting(() => this.api.shell.exportChat(id, format, options));
 	}
 
-	exportMemories(character: string): Promise<void> {
+	exportMemories(character: CharacterId): Promise<void> {
 		return this.exporting(() => this.api.shell.exportMemories(character));
 	}
 
@@ -293,7 +293,7 @@ export class App {
 	}
 
 	/** Opens the character editor, and focuses `field` or the lorebook `entry` if given. */
-	edit(character: string | null, field: TextField | null = null, entry: string | null = null): void {
+	edit(character: CharacterId | null, field: TextField | null = null, entry: string | null = null): void {
 		this.screen = "people";
 		this.editor = new Editor(this.api, character, field, entry);
 		void this.editor.load();
@@ -340,7 +340,7 @@ export class App {
 	}
 
 	/** Opens a chat and scrolls to a message in it, or to the first of `words` in the message. */
-	async showMessage(chat: string, message: string, words?: readonly SearchWord[]): Promise<void> {
+	async showMessage(chat: ChatId, message: MessageId, words?: readonly SearchWord[]): Promise<void> {
 		await this.openChat(chat);
 		if (this.chat?.id === chat) this.reveal(message, words);
 	}
@@ -454,7 +454,7 @@ export class App {
 	}
 
 	/** Handles a change of the next prompt of a chat. */
-	#turned(chat: string): void {
+	#turned(chat: ChatId): void {
 		this.xray.turned(chat);
 		this.memories.turned(chat);
 	}
@@ -475,7 +475,7 @@ export class App {
 	}
 
 	/** Scrolls to a message of the open chat. */
-	reveal(message: string, words?: readonly SearchWord[]): void {
+	reveal(message: MessageId, words?: readonly SearchWord[]): void {
 		this.screen = "chats";
 		this.inChat = true;
 		this.xray.narrow();

@@ -1,4 +1,4 @@
-import type { ApiError, ChatFileFormat } from "../api/generated";
+import type { ApiError, ChatFileFormat, ChatId } from "../api/generated";
 
 /** Callbacks from a chat and its parts to the app. */
 export interface ChatCallbacks {
@@ -18,7 +18,7 @@ export interface ChatCallbacks {
 	/** Exports the chat to a file. */
 	exportChat(format: ChatFileFormat): void;
 	/** Opens another chat. */
-	openChat(chat: string): void;
+	openChat(chat: ChatId): void;
 	/** Called when the next prompt changes. */
 	promptChanged(): void;
 }

@@ -1,4 +1,4 @@
-import type { ApiError, CardAsset } from "../api/generated";
+import type { ApiError, CardAsset, CharacterId } from "../api/generated";
 import type { Api } from "./api";
 import { attempt } from "./attempt";
 import { base64 } from "./base64";
@@ -13,7 +13,7 @@ export class CardFiles {
 
 	constructor(
 		private readonly api: Api,
-		private readonly character: string,
+		private readonly character: CharacterId,
 	) {}
 
 	load = (): Promise<boolean> =>

@@ -1,4 +1,4 @@
-import type { CardFormat, CharacterSummary } from "../api/generated";
+import type { CardFormat, CharacterId, CharacterSummary } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import type { App } from "./app.svelte";
 
@@ -74,7 +74,7 @@ export class CharacterActions {
 	}
 
 	/** Opens a dialog for chats to import for a character. An event reports the result. */
-	importChats(character: string): Promise<void> {
+	importChats(character: CharacterId): Promise<void> {
 		return this.app.attempt(() => this.app.api.shell.pickChats(character));
 	}
 }

@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Chat, Draft, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, QuickReply, QuickReplySet, ReplyTurn, SearchWord, Started } from "../api/generated";
+import type { ApiError, Chat, ChatId, Draft, Event, Figures, GroupOptions, MemberState, Message, ModelRef, Persona, QuickReply, QuickReplySet, ReplyTurn, SearchWord, Started } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import { activityOf, type Activity } from "./activity";
 import { AutoMode } from "./autoMode.svelte";
@@ -120,7 +120,7 @@ export class ChatState {
 	#stale = false;
 
 	constructor(
-		readonly id: string,
+		readonly id: ChatId,
 		private readonly api: Api,
 		private readonly callbacks: ChatCallbacks,
 	) {

@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, ReadableFormat, ReadableOptions, RenderedChat } from "../api/generated";
+import type { ApiError, ChatId, ReadableFormat, ReadableOptions, RenderedChat } from "../api/generated";
 import type { Api } from "./api";
 
 /** Number of messages that the preview shows. */
@@ -21,7 +21,7 @@ export class ChatExport {
 
 	constructor(
 		private readonly api: Api,
-		private readonly chat: string,
+		private readonly chat: ChatId,
 	) {}
 
 	async setFormat(format: ReadableFormat): Promise<void> {

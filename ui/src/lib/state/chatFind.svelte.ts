@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, SearchWord } from "../api/generated";
+import type { ApiError, ChatId, SearchWord } from "../api/generated";
 import type { Api } from "./api";
 import { Debounce } from "./debounce";
 
@@ -27,7 +27,7 @@ export class ChatFind {
 
 	constructor(
 		private readonly api: Api,
-		private readonly chat: string,
+		private readonly chat: ChatId,
 		/** Scrolls to a message without moving the focus. */
 		private readonly reveal: (message: string) => Promise<void>,
 	) {}

@@ -1,4 +1,4 @@
-import type { CardField, ChatText } from "../api/generated";
+import type { CardField, ChatId, ChatText } from "../api/generated";
 import type { Api } from "./api";
 import type { ChatCallbacks } from "./callbacks";
 import { StoredState } from "./storedState.svelte";
@@ -7,7 +7,7 @@ import { StoredState } from "./storedState.svelte";
 export class ChatTexts extends StoredState<ChatText[]> {
 	constructor(
 		private readonly api: Api,
-		private readonly chat: string,
+		private readonly chat: ChatId,
 		private readonly callbacks: Pick<ChatCallbacks, "failed" | "promptChanged">,
 	) {
 		super(

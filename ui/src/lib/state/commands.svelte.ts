@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { CommandCompletion, CommandHelp, CommandOutcome, CommandRefusal, Picture } from "../api/generated";
+import type { ChatId, CommandCompletion, CommandHelp, CommandOutcome, CommandRefusal, Picture } from "../api/generated";
 import { t, type Key } from "../i18n/i18n.svelte";
 import type { Api } from "./api";
 
@@ -17,7 +17,7 @@ export class Commands {
 
 	constructor(
 		private readonly api: Api,
-		private readonly chat: string,
+		private readonly chat: ChatId,
 	) {}
 
 	/** Asks for completions of the draft. An answer to an older draft is dropped. */

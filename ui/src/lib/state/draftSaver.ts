@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Draft } from "../api/generated";
+import type { ApiError, ChatId, Draft } from "../api/generated";
 import type { Api } from "./api";
 import { Throttle } from "./debounce";
 import { savedOnClose, type Leaving } from "./keptForm.svelte";
@@ -61,7 +61,7 @@ export class DraftSaver {
 const savers = new WeakMap<Api, Map<string, DraftSaver>>();
 
 /** The saver of a chat's draft. A saver with unsaved text is reused when its chat is opened again. */
-export function draftSaver(api: Api, chat: string, hears: Hears): DraftSaver {
+export function draftSaver(api: Api, chat: ChatId, hears: Hears): DraftSaver {
 	const known = savers.get(api) ?? new Map<string, DraftSaver>();
 	if (!savers.has(api)) savedOnClose(api, (why) => Promise.all([...known.values()].map((saver) => saver.now(why))));
 	savers.set(api, known);

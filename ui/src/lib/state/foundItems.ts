@@ -1,4 +1,4 @@
-import type { ItemPlace } from "../api/generated";
+import type { CharacterId, ChatId, ItemPlace } from "../api/generated";
 import type { App } from "./app.svelte";
 import type { TextField } from "./fields";
 
@@ -23,13 +23,13 @@ export async function showFoundItem(app: App, place: ItemPlace): Promise<void> {
 	else app.edit(place.character, NEXT_TO[place.field] ?? (place.field as TextField));
 }
 
-async function inChat(app: App, chat: string, show: () => void): Promise<void> {
+async function inChat(app: App, chat: ChatId, show: () => void): Promise<void> {
 	await app.openChat(chat);
 	if (app.chat?.id === chat) show();
 }
 
 /** The settings panel of a chat with the character shows its note. */
-async function characterNote(app: App, character: string): Promise<void> {
+async function characterNote(app: App, character: CharacterId): Promise<void> {
 	const chat = app.chats.all.find((one) => one.character === character);
 	if (chat) await inChat(app, chat.id, () => app.showSetting("author_note"));
 	else app.edit(character);

@@ -1,4 +1,4 @@
-import type { CharacterSummary, ChatSummary, Folder } from "../api/generated";
+import type { CharacterId, CharacterSummary, ChatSummary, Folder } from "../api/generated";
 import type { Api } from "./api";
 import { counted, entry, inOrder, type Sort } from "./cards";
 import { folded, hasAll, mapOf, setOf, wordsOf } from "./find";
@@ -165,7 +165,7 @@ export class Chats {
 	constructor(
 		private readonly api: Api,
 		private readonly folders: () => readonly Folder[] = () => [],
-		private readonly tagsOf: (character: string) => readonly string[] = () => [],
+		private readonly tagsOf: (character: CharacterId) => readonly string[] = () => [],
 	) {}
 
 	/** Shows the archived chats, or the list again. */
@@ -185,7 +185,7 @@ export class Chats {
 		this.loaded = true;
 	}
 
-	newestOf(character: string): ChatSummary | undefined {
+	newestOf(character: CharacterId): ChatSummary | undefined {
 		return this.all.find((chat) => chat.character === character);
 	}
 }

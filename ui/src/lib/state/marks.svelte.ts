@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, ChatMarks, Message, Rating } from "../api/generated";
+import type { ApiError, ChatId, ChatMarks, Message, MessageId, Rating, SwipeId } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import type { Api } from "./api";
 
@@ -27,7 +27,7 @@ export class Marks {
 
 	constructor(
 		private readonly api: Api,
-		private readonly chat: string,
+		private readonly chat: ChatId,
 		private readonly host: MarksHost,
 	) {}
 
@@ -36,35 +36,35 @@ export class Marks {
 		this.all = (await this.api.chatMarks(this.chat).catch(() => null)) ?? NONE;
 	}
 
-	checkpoint = (message: string): string | null => this.all.checkpoints.find((mark) => mark.message === message)?.name ?? null;
+	checkpoint = (message: MessageId): string | null => this.all.checkpoints.find((mark) => mark.message === message)?.name ?? null;
 
-	branchesAt = (message: string) => this.all.branches.filter((branch) => branch.message === message);
+	branchesAt = (message: MessageId) => this.all.branches.filter((branch) => branch.message === message);
 
-	isEdited = (message: string): boolean => this.all.edited.includes(message);
+	isEdited = (message: MessageId): boolean => this.all.edited.includes(message);
 
-	hasTokens = (swipe: string): boolean => this.all.tokenSwipes.includes(swipe);
+	hasTokens = (swipe: SwipeId): boolean => this.all.tokenSwipes.includes(swipe);
 
-	rating = (swipe: string): Rating | null => this.all.ratings.find((rated) => rated.swipe === swipe)?.rating ?? null;
+	rating = (swipe: SwipeId): Rating | null => this.all.ratings.find((rated) => rated.swipe === swipe)?.rating ?? null;
 
-	async setCheckpoint(message: string, name: string | null): Promise<void> {
+	async setCheckpoint(message: MessageId, name: string | null): Promise<void> {
 		const marks = await this.#do(() => this.api.setCheckpoint(message, name));
 		if (marks) this.all = marks;
 	}
 
-	async rate(swipe: string, rating: Rating | null): Promise<void> {
+	async rate(swipe: SwipeId, rating: Rating | null): Promise<void> {
 		await this.#do(() => this.api.rateSwipe(swipe, rating));
 		await this.load();
 	}
 
 	/** Returns the id of the new chat; `null` if it could not be made. */
-	async branch(message: string, swipe: number | null = null, title: string | null = null): Promise<string | null> {
+	async branch(message: MessageId, swipe: number | null = null, title: string | null = null): Promise<string | null> {
 		const chat = await this.#do(() => this.api.branchChat(message, swipe, title));
 		if (chat) this.host.announce(t("branch.made", { title: chat.title }));
 		await this.load();
 		return chat?.id ?? null;
 	}
 
-	async split(message: string): Promise<string | null> {
+	async split(message: MessageId): Promise<string | null> {
 		const made = await this.#do(() => this.api.splitChat(message));
 		if (!made) return null;
 		this.host.undoable(t("branch.splitDone", { title: made.chat.title }), async () => {
@@ -89,7 +89,7 @@ export class Marks {
 		await this.#changed();
 	}
 
-	async deleteFrom(message: string): Promise<void> {
+	async deleteFrom(message: MessageId): Promise<void> {
 		const gone = await this.#do(() => this.api.deleteFrom(message));
 		if (!gone) return;
 		await this.#changed();
@@ -110,7 +110,7 @@ export class Marks {
 		});
 	}
 
-	async move(message: string, down: boolean): Promise<void> {
+	async move(message: MessageId, down: boolean): Promise<void> {
 		await this.#do(() => this.api.moveMessage(message, down));
 		await this.#changed();
 	}

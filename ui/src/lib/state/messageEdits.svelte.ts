@@ -1,5 +1,5 @@
 import { SvelteMap } from "svelte/reactivity";
-import type { ApiError, Message } from "../api/generated";
+import type { ApiError, ChatId, Message, MessageId } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import type { Api } from "./api";
 import { KeptForms } from "./keptForm.svelte";
@@ -7,9 +7,9 @@ import { shownSwipe } from "./messages";
 
 /** What the edits need from their chat. */
 interface Host {
-	find(message: string): Message | undefined;
+	find(message: MessageId): Message | undefined;
 	/** `null` if it failed, `false` if the stored text is no longer `was`. */
-	save(message: string, was: string, text: string): Promise<boolean | null>;
+	save(message: MessageId, was: string, text: string): Promise<boolean | null>;
 	reload(): Promise<void>;
 	undoable(text: string, undo: () => Promise<void>): void;
 	failed(error: ApiError): void;
@@ -24,7 +24,7 @@ interface EditDraft {
 
 /** The edit of a message in a chat. Its text is kept as a draft until it is saved, also if the edit is closed. */
 export class MessageEdits {
-	current = $state<{ id: string; text: string } | null>(null);
+	current = $state<{ id: MessageId; text: string } | null>(null);
 	/** Kept texts, by message. */
 	readonly kept: KeptForms;
 	/** Texts of closed edits, by message. */
@@ -34,7 +34,7 @@ export class MessageEdits {
 
 	constructor(
 		api: Api,
-		chat: string,
+		chat: ChatId,
 		private readonly host: Host,
 	) {
 		this.kept = new KeptForms(api, "messageEdit", chat, (message, draft) => this.#show(message, read(draft)), (error) => host.failed(error));
@@ -80,7 +80,7 @@ export class MessageEdits {
 	}
 
 	/** A closed edit of the message has text that is not saved. */
-	isUnsaved(message: string): boolean {
+	isUnsaved(message: MessageId): boolean {
 		return this.#closed.has(message) || this.kept.get(message)?.notice?.kind === "older";
 	}
 
@@ -108,7 +108,7 @@ export class MessageEdits {
 		if (this.current) await this.kept.of(this.current.id).now();
 	}
 
-	async #changedMeanwhile(id: string): Promise<void> {
+	async #changedMeanwhile(id: MessageId): Promise<void> {
 		await this.host.reload();
 		const message = this.host.find(id);
 		if (!message) return;
@@ -116,7 +116,7 @@ export class MessageEdits {
 		this.kept.of(id).storedChanged(this.#stored(id));
 	}
 
-	#begin(id: string, text: string): void {
+	#begin(id: MessageId, text: string): void {
 		const message = this.host.find(id);
 		this.#closed.delete(id);
 		this.kept.of(id).opened(this.#stored(id));
@@ -128,13 +128,13 @@ export class MessageEdits {
 		if (current) this.kept.of(current.id).typed(written({ text: current.text, open: true }));
 	}
 
-	#show(id: string, { text, open }: EditDraft): void {
+	#show(id: MessageId, { text, open }: EditDraft): void {
 		if (this.current?.id === id) this.current.text = text;
 		else if (open && !this.current) this.#begin(id, text);
 		else this.#closed.set(id, text);
 	}
 
-	#stored(id: string): string {
+	#stored(id: MessageId): string {
 		const message = this.host.find(id);
 		return written({ text: message ? textOf(message) : "", open: true });
 	}

@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, ItemHit, SearchGroup, SearchGroupKind, SearchHit, SearchResults, SearchWord } from "../api/generated";
+import type { ApiError, ChatId, ItemHit, SearchGroup, SearchGroupKind, SearchHit, SearchResults, SearchWord } from "../api/generated";
 import type { Api } from "./api";
 import { Debounce } from "./debounce";
 import { setOf } from "./find";
@@ -47,7 +47,7 @@ export class MessageSearch {
 	constructor(private readonly api: Api) {}
 
 	/** Opens the search, with the last text. */
-	open(chat: string | null): void {
+	open(chat: ChatId | null): void {
 		this.shown = true;
 		if (this.chat !== chat) [this.chat, this.only] = [chat, null];
 		void this.run();
@@ -70,7 +70,7 @@ export class MessageSearch {
 		this.#debounce.run(() => void this.run());
 	}
 
-	setChat(chat: string | null): void {
+	setChat(chat: ChatId | null): void {
 		this.chat = chat;
 		void this.run();
 	}

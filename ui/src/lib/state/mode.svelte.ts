@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Mode } from "../api/generated";
+import type { ApiError, ChatId, Mode } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import type { Api } from "./api";
 
@@ -12,7 +12,7 @@ export class ModeChoice {
 
 	constructor(
 		private readonly api: Api,
-		private readonly chat: string,
+		private readonly chat: ChatId,
 		private readonly failed: (error: ApiError) => void,
 	) {}
 

@@ -1,4 +1,4 @@
-import type { Origin } from "../api/generated";
+import type { CharacterId, Origin } from "../api/generated";
 import type { App } from "./app.svelte";
 import { targetOf } from "./xray/target";
 
@@ -34,7 +34,7 @@ async function openDocument(app: App, id: string): Promise<void> {
 }
 
 /** Opens a lore entry. Prompts contain only the names of lorebooks; an unlisted name is the lorebook in the card. */
-async function openLore(app: App, name: string, entry: string, character: string | undefined): Promise<void> {
+async function openLore(app: App, name: string, entry: string, character: CharacterId | undefined): Promise<void> {
 	await app.attempt(async () => {
 		await app.books.load();
 		const book = app.books.all.find((one) => one.character === null && one.name === name);

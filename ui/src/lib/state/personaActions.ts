@@ -1,4 +1,4 @@
-import type { Persona } from "../api/generated";
+import type { CharacterId, ChatId, Persona, PersonaId } from "../api/generated";
 import { t } from "../i18n/i18n.svelte";
 import type { App } from "./app.svelte";
 
@@ -7,7 +7,7 @@ export class PersonaActions {
 	constructor(private readonly app: App) {}
 
 	/** Sets the persona with which new chats with a character begin; `null` means the default. */
-	async bind(character: string, persona: string | null): Promise<void> {
+	async bind(character: CharacterId, persona: PersonaId | null): Promise<void> {
 		const { app } = this;
 		await app.attempt(async () => {
 			await app.api.bindPersona(character, persona);
@@ -15,7 +15,7 @@ export class PersonaActions {
 		});
 	}
 
-	async fromCharacter(character: string): Promise<void> {
+	async fromCharacter(character: CharacterId): Promise<void> {
 		const { app } = this;
 		await app.attempt(async () => {
 			const persona = await app.api.personaFromCharacter(character);
@@ -35,7 +35,7 @@ export class PersonaActions {
 	}
 
 	/** Keeps the user's name of an imported chat, so that the chat no longer asks for a persona. */
-	async keepName(chat: string): Promise<void> {
+	async keepName(chat: ChatId): Promise<void> {
 		await this.app.attempt(async () => {
 			await this.app.api.keepChatName(chat);
 			const { info } = this.app.chat ?? {};

@@ -1,4 +1,4 @@
-import type { PromptSections } from "../api/generated";
+import type { ChatId, PromptSections } from "../api/generated";
 import type { Api } from "./api";
 import type { ChatCallbacks } from "./callbacks";
 import { StoredState } from "./storedState.svelte";
@@ -10,7 +10,7 @@ export class PromptSectionsState extends StoredState<PromptSections> {
 
 	constructor(
 		private readonly api: Api,
-		private readonly chat: string,
+		private readonly chat: ChatId,
 		private readonly callbacks: Pick<ChatCallbacks, "failed" | "promptChanged">,
 	) {
 		super(

@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, QuickReply, QuickReplyForm, QuickReplyRun, QuickReplyScope, QuickReplySet, QuickReplySetSummary } from "../api/generated";
+import type { ApiError, ChatId, QuickReply, QuickReplyForm, QuickReplyRun, QuickReplyScope, QuickReplySet, QuickReplySetSummary } from "../api/generated";
 import type { Api } from "./api";
 import { StoredState } from "./storedState.svelte";
 
@@ -12,7 +12,7 @@ export class QuickReplies {
 
 	constructor(
 		private readonly api: Api,
-		private readonly chat: string,
+		private readonly chat: ChatId,
 		failed: (error: ApiError) => void,
 	) {
 		this.sets = new QuickReplySets(api, chat, failed, () => this.load());
@@ -44,7 +44,7 @@ export class QuickReplies {
 export class QuickReplySets extends StoredState<QuickReplySetSummary[]> {
 	constructor(
 		private readonly api: Api,
-		private readonly chat: string,
+		private readonly chat: ChatId,
 		private readonly fault: (error: ApiError) => void,
 		private readonly changed: () => void,
 	) {

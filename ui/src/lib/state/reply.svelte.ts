@@ -1,3 +1,4 @@
+import type { SwipeId } from "../api/generated";
 /** A reply that is being streamed. Its pieces are collected and displayed once per frame. */
 export class Reply {
 	text = $state("");
@@ -10,7 +11,7 @@ export class Reply {
 	/** `next` is the expected sequence number; `null` accepts any first piece. */
 	constructor(
 		readonly message: string,
-		readonly swipe: string,
+		readonly swipe: SwipeId,
 		{ text = "", thoughts = "" } = {},
 		next: number | null = null,
 	) {

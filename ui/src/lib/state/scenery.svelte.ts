@@ -1,4 +1,4 @@
-import type { Background, ChatBackground, LayeredSettings } from "../api/generated";
+import type { Background, ChatBackground, ChatId, LayeredSettings } from "../api/generated";
 import type { Api } from "./api";
 import { covering, parseColor, type Rgb } from "./contrast";
 
@@ -19,7 +19,7 @@ export class Scenery {
 
 	constructor(
 		private readonly api: Api,
-		private readonly chat: string,
+		private readonly chat: ChatId,
 	) {}
 
 	get background(): Background | null {

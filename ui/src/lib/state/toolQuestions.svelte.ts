@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Event, ToolDecision, ToolRequest } from "../api/generated";
+import type { ApiError, ChatId, Event, ToolDecision, ToolRequest } from "../api/generated";
 import type { Api } from "./api";
 
 /** Questions of the open chat: may a tool run? The reply waits for the answers. */
@@ -10,7 +10,7 @@ export class ToolQuestions {
 
 	constructor(
 		private readonly api: Api,
-		private readonly chat: string,
+		private readonly chat: ChatId,
 		private readonly failed: (error: ApiError) => void,
 	) {}
 

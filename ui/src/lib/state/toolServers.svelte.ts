@@ -1,6 +1,6 @@
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
-import type { AddedToolServers, ApiError, ServerResource, ServerTool, ServerToolGrant, ToolServer, ToolServerTest } from "../api/generated";
+import type { AddedToolServers, ApiError, ChatId, ServerResource, ServerTool, ServerToolGrant, ToolServer, ToolServerTest } from "../api/generated";
 import type { Api } from "./api";
 import { attempt } from "./attempt";
 import { base64 } from "./base64";
@@ -68,7 +68,7 @@ export class ToolServers {
 	};
 
 	/** Attaches the text of a resource to a chat, as a document. */
-	attachResource = (server: ToolServer, resource: ServerResource, chat: string): Promise<void> =>
+	attachResource = (server: ToolServer, resource: ServerResource, chat: ChatId): Promise<void> =>
 		this.#read(server, resource.uri, async (text) => {
 			const file = new File([text], fileName(resource), { type: "text/plain" });
 			const { name } = await this.api.attachDocument({ of: "chat", id: chat }, file.name, await base64(file));

@@ -1,4 +1,4 @@
-import type { LorebookSummary, Memory, Persona } from "../../lib/api/generated";
+import type { LorebookSummary, Memory, Persona, PersonaId } from "../../lib/api/generated";
 import { t } from "../../lib/i18n/i18n.svelte";
 import type { MemoryContext } from "../../lib/state/memory/memories.svelte";
 
@@ -35,7 +35,7 @@ export function scopeOf(memory: Pick<Memory, "scope" | "persona" | "chat" | "wor
 	}
 }
 
-function nameOf(persona: string | null, context: NamedMemoryContext, personas: Persona[]): string {
+function nameOf(persona: PersonaId | null, context: NamedMemoryContext, personas: Persona[]): string {
 	const known = personas.find(({ id }) => id === persona);
 	if (known) return known.name;
 	return persona === null || persona === context.persona.id ? context.persona.name : t("memory.deletedPersona");

@@ -1,11 +1,11 @@
 //! Requests of programs that use the local API, and the events of their replies. No page sees these
 //! types.
 
-use domain::ToolDefinition;
 use domain::prompt::ToolChoice;
 use domain::sampling::{LogitBias, SamplerOptions};
 use domain::token_choice::TokenChoice;
 use domain::tool_call::{ToolCall, ToolResult};
+use domain::{ChatId, MessageId, ToolDefinition};
 use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
 
@@ -162,15 +162,15 @@ pub enum ReplyEvent {
 pub struct ReplySpeaker {
     pub name: String,
     /// Id of the message.
-    pub message: String,
+    pub message: MessageId,
 }
 
 /// Ids under which a reply is recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReplyPlace {
     /// The chat that the reply belongs to, if it is stored.
-    pub chat: Option<String>,
-    pub message: Option<String>,
+    pub chat: Option<ChatId>,
+    pub message: Option<MessageId>,
     /// Id under which the X-ray finds the prompt.
     pub manifest: Option<String>,
     /// Name of the character.

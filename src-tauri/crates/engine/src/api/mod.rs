@@ -2,7 +2,7 @@
 //! types, which stay free to change, and every one is exported to TypeScript
 //! (`ui/src/lib/api/generated.ts`).
 //!
-//! Ids and points in time are text (UUID, RFC 3339), because the exporter refuses 64-bit integers.
+//! Points in time are text (RFC 3339), because the exporter refuses 64-bit integers.
 
 mod chats;
 pub mod client;
@@ -17,6 +17,10 @@ mod turn_options;
 
 pub use chats::*;
 pub use data_warnings::*;
+pub use domain::{
+    ApiKeyId, CharacterId, ChatId, DocumentId, EndpointId, FolderId, KeyframeId, LorebookId,
+    MemoryId, MessageId, ModelId, PersonaId, SwipeId, ToolServerId,
+};
 pub use error::*;
 pub use library::*;
 pub use models::*;

@@ -1,5 +1,6 @@
 //! The X-ray: what a prompt consists of, what it costs, and how it differs from others.
 
+use domain::{MessageId, SwipeId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -344,8 +345,8 @@ pub struct WhatIf {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct PastTurn {
-    pub message: String,
-    pub swipe: String,
+    pub message: MessageId,
+    pub swipe: SwipeId,
     /// The start of the reply.
     pub line: String,
     pub created: String,

@@ -164,8 +164,6 @@ impl ChatReservation {
         base: &str,
         turn: Option<ReplyTurn>,
     ) {
-        let message = message.to_string();
-        let swipe = swipe.to_string();
         let (text, thoughts) = match context::display::display(base) {
             Some(display) => (display.shown, display.thoughts),
             None => (base.to_owned(), String::new()),

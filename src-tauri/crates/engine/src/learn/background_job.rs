@@ -199,10 +199,9 @@ impl Learning {
                 store.endpoint_models().resolve(remote)?.is_some(),
             ))
         };
-        let id = id.to_owned();
         Ok(match self.base().store().read(known).await? {
-            (true, _) => Some(ModelRef::Local { id }),
-            (false, true) => Some(ModelRef::Remote { id }),
+            (true, _) => Some(ModelRef::Local { id: local }),
+            (false, true) => Some(ModelRef::Remote { id: id.to_owned() }),
             (false, false) => None,
         })
     }

@@ -32,17 +32,14 @@ impl Learning {
     }
 
     /// Restores archived memories. From then on only the user can archive them.
-    pub(crate) async fn unarchive_memories(&self, memories: Vec<String>) -> ApiResult<()> {
-        let ids = memories
-            .iter()
-            .map(|id| id.parse::<MemoryId>())
-            .collect::<Result<Vec<_>, _>>()?;
+    pub(crate) async fn unarchive_memories(&self, memories: Vec<MemoryId>) -> ApiResult<()> {
         let restored = move |store: &mut WriteTransaction<'_>| {
-            ids.into_iter()
+            memories
+                .into_iter()
                 .try_for_each(|id| store.memories_mut().unarchive(id))
         };
         self.base().store().write(restored).await?;
-        self.library().memories.memories_changed("");
+        self.library().memories.memories_changed(None);
         Ok(())
     }
 

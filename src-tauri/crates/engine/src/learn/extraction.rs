@@ -434,7 +434,7 @@ impl Learning {
                 .changed(Changed::Memories, Some(learner.chat.character.to_string()));
         }
         for memory in kept {
-            let chat = learner.chat.id.to_string();
+            let chat = learner.chat.id;
             let memory = memory::shown(memory, None);
             self.base()
                 .events()

@@ -74,7 +74,7 @@ impl Learning {
         let Some(open) = self.library().chats.startup().await?.chat else {
             return Ok(());
         };
-        let chat = self.library().chat_lookup.chat(open.parse()?).await?;
+        let chat = self.library().chat_lookup.chat(open).await?;
         let options = TurnOptions::default();
         let Some(model_handle) = self.reader(&chat, &options).await? else {
             return Ok(());
@@ -100,10 +100,7 @@ impl Learning {
     /// Learns what was pending when the app closed.
     async fn learn_from_open_chat(&self, leave: CancellationToken) -> ApiResult<()> {
         match self.library().chats.startup().await?.chat {
-            Some(open) => {
-                self.learn_from(open.parse()?, &TurnOptions::default(), leave)
-                    .await
-            }
+            Some(open) => self.learn_from(open, &TurnOptions::default(), leave).await,
             None => Ok(()),
         }
     }

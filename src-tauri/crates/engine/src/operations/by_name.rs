@@ -85,6 +85,8 @@ fn written(result: &impl Serialize) -> Result<String, ApiError> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn refusal<T: DeserializeOwned>(json: &str) -> String {
@@ -99,30 +101,44 @@ mod tests {
         assert!(parse::<args::startup>(b"").is_ok());
     }
 
+    const ID: &str = "0190a0a0-0000-7000-8000-000000000000";
+
     #[test]
     fn refusal_names_the_field() {
-        assert!(
-            refusal::<args::rename_chat>(r#"{"id":"a","title":7}"#)
-                .starts_with("`title` cannot be read")
-        );
-        assert!(
-            refusal::<args::set_chat_model>(r#"{"id":"a","model":{"kind":"local","id":-1}}"#)
-                .starts_with("`model")
-        );
-        assert!(refusal::<args::rename_chat>(r#"{"id":"a"}"#).contains("missing field `title`"));
+        let json = format!(r#"{{"id":"{ID}","title":7}}"#);
+        assert!(refusal::<args::rename_chat>(&json).starts_with("`title` cannot be read"));
+        let json = format!(r#"{{"id":"{ID}","model":{{"kind":"local","id":-1}}}}"#);
+        assert!(refusal::<args::set_chat_model>(&json).starts_with("`model"));
+        let json = format!(r#"{{"id":"{ID}"}}"#);
+        assert!(refusal::<args::rename_chat>(&json).contains("missing field `title`"));
+    }
+
+    #[test]
+    fn text_in_the_place_of_an_id_is_refused() {
+        for odd in [
+            "",
+            "a",
+            "../../etc/passwd",
+            "0190a0a0-0000-7000-8000-00000000000g",
+        ] {
+            let refused = refusal::<args::open_chat>(&json!({ "id": odd }).to_string());
+            assert!(refused.starts_with("`id` cannot be read"), "{refused}");
+        }
     }
 
     #[test]
     fn refuses_unknown_fields_and_trailing_text() {
         assert!(
-            refusal::<args::stop>(r#"{"chat":"a","force":true}"#).contains("unknown field `force`")
+            refusal::<args::stop>(&format!(r#"{{"chat":"{ID}","force":true}}"#))
+                .contains("unknown field `force`")
         );
-        assert!(refusal::<args::stop>(r#"{"chat":"a"} {"chat":"b"}"#).contains("trailing"));
+        let twice = format!(r#"{{"chat":"{ID}"}} {{"chat":"{ID}"}}"#);
+        assert!(refusal::<args::stop>(&twice).contains("trailing"));
     }
 
     #[test]
     fn truncates_a_long_quote() {
-        let json = format!(r#"{{"id":"a","title":"b","{}":1}}"#, "x".repeat(100_000));
+        let json = format!(r#"{{"id":"{ID}","title":"b","{}":1}}"#, "x".repeat(100_000));
         assert!(refusal::<args::rename_chat>(&json).len() < 2 * QUOTE + 100);
     }
 

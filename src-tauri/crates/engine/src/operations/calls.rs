@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use domain::{CharacterId, ChatId, LorebookId};
 use futures_util::future::BoxFuture;
 
 use crate::api::{
@@ -60,7 +61,7 @@ impl Engine {
     /// `NotFound`; `BadInput` if the card is too large for the format.
     pub fn export_character(
         &self,
-        id: String,
+        id: CharacterId,
         format: CardFormat,
     ) -> BoxFuture<'_, ApiResult<Exported>> {
         Box::pin(self.library.characters.export_character(id, format))
@@ -72,7 +73,7 @@ impl Engine {
     /// `NotFound`.
     pub fn export_chat(
         &self,
-        id: String,
+        id: ChatId,
         format: ChatFileFormat,
     ) -> BoxFuture<'_, ApiResult<Exported>> {
         Box::pin(self.library.exports.export_chat(id, format))
@@ -86,7 +87,7 @@ impl Engine {
     /// `NotFound`.
     pub fn export_chat_with(
         &self,
-        id: String,
+        id: ChatId,
         format: ChatFileFormat,
         options: ReadableOptions,
     ) -> BoxFuture<'_, ApiResult<Exported>> {
@@ -97,7 +98,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`.
-    pub fn whole_chat(&self, id: String) -> BoxFuture<'_, ApiResult<api::Chat>> {
+    pub fn whole_chat(&self, id: ChatId) -> BoxFuture<'_, ApiResult<api::Chat>> {
         Box::pin(self.library.chats.whole_chat(id))
     }
 
@@ -127,7 +128,7 @@ impl Engine {
     /// `NotFound` if there is no such book, and no character with this id whose card has a book.
     pub fn export_lorebook(
         &self,
-        id: String,
+        id: LorebookId,
         format: LorebookFormat,
     ) -> BoxFuture<'_, ApiResult<Exported>> {
         Box::pin(self.library.lorebooks.export_lorebook(id, format))
@@ -137,19 +138,22 @@ impl Engine {
     /// come first.
     pub fn list_memories(
         &self,
-        character: String,
+        character: CharacterId,
         query: String,
     ) -> BoxFuture<'_, ApiResult<Vec<api::Memory>>> {
         Box::pin(self.library.memories.list_memories(character, query))
     }
 
     /// All memories with a character. Archived ones come last.
-    pub fn every_memory(&self, character: String) -> BoxFuture<'_, ApiResult<Vec<api::Memory>>> {
+    pub fn every_memory(
+        &self,
+        character: CharacterId,
+    ) -> BoxFuture<'_, ApiResult<Vec<api::Memory>>> {
         Box::pin(self.library.memories.every_memory(character))
     }
 
     /// All memories that apply with a character, as JSON.
-    pub fn export_memories(&self, character: String) -> BoxFuture<'_, ApiResult<Exported>> {
+    pub fn export_memories(&self, character: CharacterId) -> BoxFuture<'_, ApiResult<Exported>> {
         Box::pin(self.library.memories.export_memories(character))
     }
 
@@ -203,7 +207,7 @@ impl Engine {
     /// The errors of [`Engine::impersonate`].
     pub fn impersonate_with(
         &self,
-        chat: String,
+        chat: ChatId,
         options: TurnOptions,
     ) -> BoxFuture<'_, ApiResult<()>> {
         Box::pin(self.turns.sending.impersonate_with(chat, options))
@@ -215,7 +219,7 @@ impl Engine {
     /// `Busy` while a reply is being written in the chat. `Event::Ended` reports later errors.
     pub fn send_with(
         &self,
-        chat: String,
+        chat: ChatId,
         text: String,
         options: TurnOptions,
     ) -> BoxFuture<'_, ApiResult<Started>> {
@@ -228,7 +232,7 @@ impl Engine {
     /// The errors of [`Engine::send_with`] and of the operations behind the commands.
     pub fn run_command_with(
         &self,
-        chat: String,
+        chat: ChatId,
         text: String,
         options: TurnOptions,
     ) -> BoxFuture<'_, ApiResult<api::CommandOutcome>> {
@@ -242,7 +246,7 @@ impl Engine {
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
     pub fn preview_with(
         &self,
-        chat: String,
+        chat: ChatId,
         text: String,
         options: TurnOptions,
     ) -> BoxFuture<'_, ApiResult<PromptReport>> {
@@ -301,7 +305,7 @@ impl Engine {
     /// `NotFound` if there is no such character.
     pub fn import_chats_with(
         &self,
-        character: String,
+        character: CharacterId,
         files: Vec<PathBuf>,
     ) -> BoxFuture<'_, ApiResult<ImportReport>> {
         Box::pin(
@@ -317,7 +321,7 @@ impl Engine {
     /// `NotFound` if there is no such character.
     pub fn import_chat_with(
         &self,
-        character: String,
+        character: CharacterId,
         file: String,
         bytes: Vec<u8>,
     ) -> BoxFuture<'_, ApiResult<ImportReport>> {
@@ -335,7 +339,7 @@ impl Engine {
     /// `NotFound` if the character does not exist.
     pub fn import_one_chat_of_many(
         &self,
-        character: String,
+        character: CharacterId,
         file: String,
         bytes: Vec<u8>,
     ) -> BoxFuture<'_, ApiResult<ImportReport>> {
@@ -375,7 +379,7 @@ impl Engine {
     /// As [`Engine::preview_with`]; `NotFound` without the character.
     pub fn preview_first(
         &self,
-        character: String,
+        character: CharacterId,
         text: String,
         options: TurnOptions,
     ) -> BoxFuture<'_, ApiResult<PromptReport>> {

@@ -1,12 +1,13 @@
 //! Operations for programs that use the local API. They need a key instead of a window.
 
+use domain::{CharacterId, ChatId};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::client::{
     ClientError, ClientRequest, Embedded, ListedModel, ModelKind, ReplyStream,
 };
-use crate::api::{ApiError, ApiGrant, ApiServerState, CommandOutcome, TurnOptions};
+use crate::api::{ApiGrant, ApiServerState, CommandOutcome, TurnOptions};
 use crate::base::error::{ApiResult, internal};
 use crate::operations::engine::Engine;
 
@@ -83,18 +84,9 @@ impl Engine {
     pub fn api_chat<'a>(
         &'a self,
         grant: &'a ApiGrant,
-        chat: String,
-    ) -> BoxFuture<'a, Result<String, ClientError>> {
-        Box::pin(async move {
-            let chat = chat.parse().map_err(ApiError::from)?;
-            Ok(self
-                .turns
-                .clients
-                .allowed_chat(grant, chat)
-                .await?
-                .id
-                .to_string())
-        })
+        chat: ChatId,
+    ) -> BoxFuture<'a, Result<ChatId, ClientError>> {
+        Box::pin(async move { Ok(self.turns.clients.allowed_chat(grant, chat).await?.id) })
     }
 
     /// The chat of requests that name only a character. The first one makes it, unless the key may
@@ -105,8 +97,8 @@ impl Engine {
     pub fn api_chat_of<'a>(
         &'a self,
         grant: &'a ApiGrant,
-        character: String,
-    ) -> BoxFuture<'a, Result<String, ClientError>> {
+        character: CharacterId,
+    ) -> BoxFuture<'a, Result<ChatId, ClientError>> {
         Box::pin(self.turns.clients.client_chat_for(grant, character))
     }
 
@@ -117,7 +109,7 @@ impl Engine {
     pub fn api_command(
         &self,
         grant: ApiGrant,
-        chat: String,
+        chat: ChatId,
         text: String,
         options: TurnOptions,
     ) -> BoxFuture<'_, Result<CommandOutcome, ClientError>> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use domain::ToolArguments;
+use domain::{EndpointId, ModelId, ToolArguments};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +21,7 @@ impl Engine {
     /// `NotFound`; `BadInput` if the file is not a tokenizer. The endpoint does not change then.
     pub fn set_endpoint_tokenizer(
         &self,
-        id: String,
+        id: EndpointId,
         json: Vec<u8>,
     ) -> BoxFuture<'_, ApiResult<api::Endpoint>> {
         Box::pin(self.config.endpoints.set_endpoint_tokenizer(id, json))
@@ -33,7 +33,7 @@ impl Engine {
     /// The same errors, and `BadInput` if the file cannot be read.
     pub fn set_endpoint_tokenizer_file(
         &self,
-        id: String,
+        id: EndpointId,
         path: PathBuf,
     ) -> BoxFuture<'_, ApiResult<api::Endpoint>> {
         Box::pin(self.config.endpoints.set_endpoint_tokenizer_file(id, path))
@@ -114,7 +114,7 @@ impl Engine {
     /// many.
     pub fn add_model_adapter(
         &self,
-        id: String,
+        id: ModelId,
         path: PathBuf,
     ) -> BoxFuture<'_, ApiResult<api::ModelState>> {
         Box::pin(self.config.models.add_model_adapter(id, path))
@@ -138,7 +138,7 @@ impl Engine {
     /// `NotFound`; `BadInput` if the file reads no pictures for this model.
     pub fn set_model_projector(
         &self,
-        id: String,
+        id: ModelId,
         path: PathBuf,
     ) -> BoxFuture<'_, ApiResult<api::ModelState>> {
         Box::pin(self.config.models.set_model_projector(id, path))
@@ -162,7 +162,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if the key cannot be sent.
-    pub fn give_key(&self, endpoint: String, key: String) -> BoxFuture<'_, ApiResult<()>> {
+    pub fn give_key(&self, endpoint: EndpointId, key: String) -> BoxFuture<'_, ApiResult<()>> {
         Box::pin(self.config.endpoints.give_key(endpoint, key))
     }
 

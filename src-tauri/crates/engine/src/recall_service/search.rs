@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::ChatId;
 use domain::search_query::{SearchQuery, SearchTerm};
+use domain::{ChatId, SwipeId};
 use recall::query_embedding::Understood;
 use recall::weights::memories::MIN_SIMILARITY;
 use store::{EmbeddingGroup, FoundItem, ItemKind, ReadTransaction, SearchFilter, StoreError};
@@ -40,10 +40,9 @@ impl RecallService {
     pub(crate) async fn search(
         &self,
         text: String,
-        chat: Option<String>,
+        chat: Option<ChatId>,
         meaning: bool,
     ) -> ApiResult<SearchResults> {
-        let chat = chat.map(|chat| chat.parse::<ChatId>()).transpose()?;
         let query = SearchQuery::parse(&text);
         let can_find_meaning = self.can_find_meaning().await?;
         if query.is_empty() {
@@ -138,12 +137,7 @@ impl MeaningQuery {
             near = nearest(near);
         }
         let places: Vec<(ChatId, i64)> = near.into_iter().map(|(_, place)| place).collect();
-        let known: HashSet<String> = results
-            .messages
-            .hits
-            .iter()
-            .map(|hit| hit.swipe.clone())
-            .collect();
+        let known: HashSet<SwipeId> = results.messages.hits.iter().map(|hit| hit.swipe).collect();
         let found = store
             .message_search()
             .at(&places, filter)?

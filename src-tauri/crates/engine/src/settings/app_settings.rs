@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use domain::ChatId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -105,10 +106,7 @@ impl AppSettings {
         ];
         let played = &change.default_persona;
         let anew = played.is_some() && *played != self.settings().default_persona;
-        let before = self
-            .settings()
-            .default_persona
-            .and_then(|id| id.parse().ok());
+        let before = self.settings().default_persona;
         self.base()
             .store()
             .write(move |store| {
@@ -150,8 +148,8 @@ impl AppSettings {
 
     /// Stores which chat the next start opens. Does not wait for the result, so that a full disk
     /// does not prevent opening a chat.
-    pub(crate) fn remember_open(&self, chat: &str) {
-        let json = serde_json::Value::from(chat).to_string();
+    pub(crate) fn remember_open(&self, chat: ChatId) {
+        let json = serde_json::Value::from(chat.to_string()).to_string();
         let kept = self
             .base()
             .store()
@@ -222,7 +220,7 @@ mod tests {
             (THEME, "\"dark\""),
             (LANGUAGE, "7"),
             (DEFAULT_MODEL, "{}"),
-            (DEFAULT_PERSONA, "\"p\""),
+            (DEFAULT_PERSONA, "\"0190a0a0-0000-7000-8000-000000000001\""),
         ];
         let settings = parse(
             &rows
@@ -231,7 +229,7 @@ mod tests {
         );
         let expected = Settings {
             theme: Theme::Dark,
-            default_persona: Some("p".into()),
+            default_persona: "0190a0a0-0000-7000-8000-000000000001".parse().ok(),
             ..Settings::default()
         };
         assert_eq!(settings, expected);

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use domain::EndpointId;
 use futures_util::future::join_all;
 use local::{LocalHost, WorkerStatus};
 
@@ -119,11 +120,7 @@ impl HealthChecks {
     /// [`Self::health`], after asking every endpoint for its models. Takes at most a few seconds.
     pub(crate) async fn health_with_endpoints(&self) -> ApiResult<Health> {
         let endpoints = self.endpoints.list_endpoints().await?;
-        let asked = join_all(
-            endpoints
-                .iter()
-                .map(|endpoint| self.reach(endpoint.id.clone())),
-        );
+        let asked = join_all(endpoints.iter().map(|endpoint| self.reach(endpoint.id)));
         let (health, asked) = tokio::join!(self.health(), asked);
         let mut health = health?;
         let failed: Vec<String> = endpoints
@@ -151,7 +148,7 @@ impl HealthChecks {
     }
 
     /// Asks an endpoint for its models.
-    async fn reach(&self, id: String) -> Result<String, String> {
+    async fn reach(&self, id: EndpointId) -> Result<String, String> {
         match tokio::time::timeout(REACH_LIMIT, self.endpoints.refresh_endpoint(id)).await {
             Ok(Ok(found)) => Ok(format!("answered in {:.0} ms", found.took_ms)),
             Ok(Err(error)) => Err(error.to_string()),
@@ -248,11 +245,7 @@ impl HealthChecks {
     /// How the tokens of an endpoint are counted, and the mean error of the counts.
     async fn counts_health(&self, endpoint: &api::Endpoint) -> Result<String, String> {
         let why = |error: api::ApiError| error.to_string();
-        let row = self
-            .endpoints
-            .endpoint(endpoint.id.parse().map_err(|_| "it has no id".to_owned())?)
-            .await
-            .map_err(why)?;
+        let row = self.endpoints.endpoint(endpoint.id).await.map_err(why)?;
         let counting = RemoteCounting::of(
             self.base().store(),
             self.token_counts.tokenizer_files(),

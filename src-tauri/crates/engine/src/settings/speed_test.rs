@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use domain::ModelId;
 use domain::model::{LocalModel, ModelChoice};
 use domain::prompt::{Prompt, Segment};
 use domain::sampling::SamplerOptions;
@@ -66,8 +67,8 @@ impl SpeedTests {
     ///
     /// # Errors
     /// `NotFound`; `Provider` if the model cannot be loaded.
-    pub(crate) async fn measure_model(&self, id: String) -> ApiResult<SpeedTest> {
-        let model = self.model_lookup.local_model(id.parse()?).await?;
+    pub(crate) async fn measure_model(&self, id: ModelId) -> ApiResult<SpeedTest> {
+        let model = self.model_lookup.local_model(id).await?;
         let (_, own) = self.models.load_settings(&model).await?;
         let mut own = LoadOptions {
             gpu_layers: None,

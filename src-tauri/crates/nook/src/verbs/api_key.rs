@@ -42,7 +42,7 @@ pub(super) async fn api_key(
         }
         ApiKeyVerb::Revoke { name } => {
             let key = find::api_key(engine, &name).await?;
-            engine.revoke_api_key(key.id.clone()).await?;
+            engine.revoke_api_key(key.id).await?;
             out.answer(&key, |key| format!("revoked {}", key.name))
         }
     }

@@ -47,7 +47,7 @@ async fn from_persona(engine: &Engine, persona: &str, out: &Output) -> Result<()
         .await?;
     out.answer(
         &json!({ "id": added.id, "name": added.fields.name }),
-        |_| added.id.clone(),
+        |_| added.id.to_string(),
     )
 }
 
@@ -56,7 +56,7 @@ async fn to_persona(engine: &Engine, name: &str, out: &Output) -> Result<(), Com
         .persona_from_character(find::character(engine, name).await?.id)
         .await?;
     out.answer(&json!({ "id": persona.id, "name": persona.name }), |_| {
-        persona.id.clone()
+        persona.id.to_string()
     })
 }
 
@@ -72,10 +72,7 @@ async fn bind_persona(
         None => None,
     };
     engine
-        .bind_persona(
-            id.clone(),
-            persona.as_ref().map(|persona| persona.id.clone()),
-        )
+        .bind_persona(id, persona.as_ref().map(|persona| persona.id))
         .await?;
     let played = persona.map_or_else(|| "the default persona".to_owned(), |persona| persona.name);
     out.answer(&json!({ "id": id }), |_| {
@@ -101,7 +98,7 @@ async fn duplicate(engine: &Engine, name: &str, out: &Output) -> Result<(), Comm
         .duplicate_character(find::character(engine, name).await?.id)
         .await?;
     out.answer(&json!({ "id": copy.id, "name": copy.fields.name }), |_| {
-        copy.id.clone()
+        copy.id.to_string()
     })
 }
 

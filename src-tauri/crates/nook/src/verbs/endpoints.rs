@@ -47,7 +47,7 @@ pub(crate) async fn endpoints(
         EndpointVerb::Default { name } => set_default(engine, &name, out).await,
         EndpointVerb::Remove { name } => {
             let found = find::endpoint(engine, &name).await?;
-            engine.delete_endpoint(found.id.clone()).await?;
+            engine.delete_endpoint(found.id).await?;
             out.answer(&found, |found| {
                 format!("removed {} and its key", found.name)
             })
@@ -78,7 +78,10 @@ async fn set_default(engine: &Engine, name: &str, out: &Output) -> Result<(), Co
             ..SettingsChange::default()
         })
         .await?;
-    out.answer(&find::endpoint(engine, &endpoint.id).await?, now_default)
+    out.answer(
+        &find::endpoint(engine, &endpoint.id.to_string()).await?,
+        now_default,
+    )
 }
 
 async fn test(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {

@@ -130,7 +130,7 @@ async fn exported(
 async fn background(engine: &Engine, name: &str) -> Result<Exported, CommandError> {
     let all = engine.list_backgrounds().await?;
     let found = find::pick("background", all, name, |one| {
-        (one.picture.as_str(), vec![one.name.as_str()])
+        (one.picture.clone(), vec![one.name.as_str()])
     })?;
     let bytes = engine.asset(found.picture).await?.bytes;
     Ok(Exported {

@@ -57,7 +57,7 @@ pub(super) fn give_hub_token(engine: &Engine) -> Result<(), CommandError> {
 /// Uses the key in the environment for one endpoint.
 pub(super) async fn give_to(engine: &Engine, endpoint: &Endpoint) -> Result<(), CommandError> {
     match variable(KEY) {
-        Some(key) => Ok(engine.give_key(endpoint.id.clone(), key).await?),
+        Some(key) => Ok(engine.give_key(endpoint.id, key).await?),
         None => Ok(()),
     }
 }
@@ -96,7 +96,7 @@ fn of_model<'e>(endpoints: &'e [Endpoint], model: &ModelRef) -> Option<&'e Endpo
     };
     endpoints
         .iter()
-        .find(|one| one.id == *id || one.models.iter().any(|model| model.id == *id))
+        .find(|one| one.id.to_string() == *id || one.models.iter().any(|model| model.id == *id))
 }
 
 fn no_endpoint() -> CommandError {

@@ -147,15 +147,13 @@ pub(crate) async fn delete(
     let (id, name) = match kind {
         DeleteKind::Chat => {
             let chat = find::chat(engine, name).await?;
-            engine
-                .delete_chats(vec![chat.id.clone()], keep_learned)
-                .await?;
-            (chat.id, chat.title)
+            engine.delete_chats(vec![chat.id], keep_learned).await?;
+            (chat.id.to_string(), chat.title)
         }
         DeleteKind::Character => {
             let character = find::character(engine, name).await?;
-            engine.delete_character(character.id.clone()).await?;
-            (character.id, character.name)
+            engine.delete_character(character.id).await?;
+            (character.id.to_string(), character.name)
         }
         DeleteKind::Lorebook => {
             let book = find::lorebook(engine, name).await?;
@@ -166,8 +164,8 @@ pub(crate) async fn delete(
                 );
                 return Err(CommandError::because("badInput", message));
             }
-            engine.delete_lorebook(book.id.clone()).await?;
-            (book.id, book.name)
+            engine.delete_lorebook(book.id).await?;
+            (book.id.to_string(), book.name)
         }
     };
     out.answer(&json!({ "id": id, "name": name }), |_| {
@@ -287,7 +285,7 @@ struct WholeBook {
 
 async fn lorebook(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
     let book = find::lorebook(engine, name).await?;
-    let entries = engine.get_lorebook(book.id.clone()).await?.entries;
+    let entries = engine.get_lorebook(book.id).await?.entries;
     out.answer(&WholeBook { book, entries }, |whole| {
         let entry =
             |entry: &LorebookEntry| format!("\n\n# {}\n{}", entry.keys.join(", "), entry.content);

@@ -1,7 +1,8 @@
 //! `folders`: folders of chats and characters, pins and the archive.
 
+use domain::FolderId;
 use engine::Engine;
-use engine::api::{Folder, FolderKind, PlacedItem};
+use engine::api::{FolderDraft, FolderKind, PlacedItem};
 use serde::Serialize;
 
 use crate::cli::{FolderList, FoldersVerb, PlaceArgs};
@@ -26,8 +27,8 @@ pub(super) async fn folders(
         } => {
             let kind = kind_of(list);
             let parent = folder_id(engine, kind, inside).await?;
-            let folder = Folder {
-                id: String::new(),
+            let folder = FolderDraft {
+                id: None,
                 kind,
                 parent,
                 name,
@@ -103,7 +104,7 @@ async fn folder_id(
     engine: &Engine,
     kind: FolderKind,
     name: Option<String>,
-) -> Result<Option<String>, CommandError> {
+) -> Result<Option<FolderId>, CommandError> {
     match name {
         Some(name) => Ok(Some(find::folder(engine, kind, &name).await?.id)),
         None => Ok(None),
@@ -112,19 +113,15 @@ async fn folder_id(
 
 async fn list(engine: &Engine, out: &Output) -> Result<(), CommandError> {
     let items = engine.list_folders().await?;
-    let names: Vec<(String, String)> = items
-        .iter()
-        .map(|one| (one.id.clone(), one.name.clone()))
-        .collect();
+    let names: Vec<(FolderId, String)> =
+        items.iter().map(|one| (one.id, one.name.clone())).collect();
     lines(ItemList { items }, out, |folder| {
         let of = if folder.kind == FolderKind::Chat {
             "chats"
         } else {
             "characters"
         };
-        let inside = names
-            .iter()
-            .find(|(id, _)| Some(id) == folder.parent.as_ref());
+        let inside = names.iter().find(|(id, _)| Some(*id) == folder.parent);
         let inside = inside
             .map(|(_, name)| format!(", inside {name}"))
             .unwrap_or_default();
@@ -161,8 +158,8 @@ async fn ids(
     let mut ids = Vec::new();
     for name in names {
         ids.push(match kind {
-            FolderKind::Chat => find::chat(engine, name).await?.id,
-            FolderKind::Character => find::character(engine, name).await?.id,
+            FolderKind::Chat => find::chat(engine, name).await?.id.to_string(),
+            FolderKind::Character => find::character(engine, name).await?.id.to_string(),
         });
     }
     Ok(ids)

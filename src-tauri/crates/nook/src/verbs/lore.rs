@@ -44,7 +44,7 @@ pub(crate) async fn duplicate(
         .await?
         .about;
     out.answer(&json!({ "id": copy.id, "name": copy.name }), |_| {
-        copy.id.clone()
+        copy.id.to_string()
     })
 }
 

@@ -48,9 +48,9 @@ pub(crate) async fn memory(
             draft.importance = importance.unwrap_or(draft.importance);
             one(&engine.save_memory(draft).await?, out)
         }
-        MemoryVerb::Pin { id, off } => one(&engine.pin_memory(id, !off).await?, out),
+        MemoryVerb::Pin { id, off } => one(&engine.pin_memory(find::id(&id)?, !off).await?, out),
         MemoryVerb::Forget { id: Some(id), .. } => {
-            engine.delete_memory(id.clone()).await?;
+            engine.delete_memory(find::id(&id)?).await?;
             out.answer(&json!({ "forgotten": id }), |_| format!("forgot {id}"))
         }
         MemoryVerb::Forget {
@@ -75,7 +75,11 @@ pub(crate) async fn memory(
 }
 
 async fn restore(engine: &Engine, ids: Vec<String>, out: &Output) -> Result<(), CommandError> {
-    engine.unarchive_memories(ids.clone()).await?;
+    let memories = ids
+        .iter()
+        .map(|id| find::id(id))
+        .collect::<Result<_, _>>()?;
+    engine.unarchive_memories(memories).await?;
     out.answer(&json!({ "restored": ids }), |_| {
         format!("restored {}", ids.join(", "))
     })
@@ -86,7 +90,7 @@ async fn draft_of(engine: &Engine, character: &str, id: &str) -> Result<MemoryDr
     let known = known(engine, character, id).await?;
     let character = find::character(engine, character).await?.id;
     Ok(MemoryDraft {
-        id: known.id,
+        id: Some(known.id),
         kind: known.kind,
         text: known.text,
         importance: known.importance,
@@ -230,7 +234,7 @@ async fn draft(
     };
     let character = find::character(engine, &character).await?.id;
     Ok(MemoryDraft {
-        id: String::new(),
+        id: None,
         kind,
         text,
         importance,
@@ -247,7 +251,7 @@ async fn known(engine: &Engine, character: &str, id: &str) -> Result<Memory, Com
     let character = find::character(engine, character).await?.id;
     let all = engine.every_memory(character).await?;
     all.into_iter()
-        .find(|memory| memory.id == id)
+        .find(|memory| memory.id.to_string() == id)
         .ok_or_else(|| CommandError::not_found(format!("there is no memory {id}")))
 }
 

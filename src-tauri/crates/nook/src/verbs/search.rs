@@ -112,13 +112,13 @@ fn item(
     }: &ItemHit,
 ) -> String {
     let id = match place {
-        ItemPlace::Note => "all chats",
-        ItemPlace::ChatNote { chat } | ItemPlace::ChatText { chat, .. } => chat,
+        ItemPlace::Note => "all chats".to_owned(),
+        ItemPlace::ChatNote { chat } | ItemPlace::ChatText { chat, .. } => chat.to_string(),
         ItemPlace::CharacterNote { character }
         | ItemPlace::CardEntry { character, .. }
-        | ItemPlace::Character { character, .. } => character,
-        ItemPlace::Memory { memory, .. } => memory,
-        ItemPlace::Entry { book, .. } => book,
+        | ItemPlace::Character { character, .. } => character.to_string(),
+        ItemPlace::Memory { memory, .. } => memory.to_string(),
+        ItemPlace::Entry { book, .. } => book.to_string(),
     };
     let names: Vec<&str> = [title.as_str(), context.as_str()]
         .into_iter()

@@ -1,5 +1,6 @@
 //! `story`: branches, checkpoints, and the tree of chats.
 
+use domain::MessageId;
 use engine::Engine;
 use engine::api::{Chat, Message, StoryNode, StoryTree};
 use serde_json::json;
@@ -78,10 +79,10 @@ async fn scene(
     match text {
         Some(text) => {
             _ = engine
-                .run_command(chat.id.clone(), format!("/scene {text}"), Vec::new())
+                .run_command(chat.id, format!("/scene {text}"), Vec::new())
                 .await?
         }
-        None => engine.new_scene(chat.id.clone()).await?,
+        None => engine.new_scene(chat.id).await?,
     }
     out.answer(&json!({ "chat": chat.id }), |_| {
         format!("new scene in \"{}\"", chat.title)
@@ -109,7 +110,11 @@ async fn delete_version(
 }
 
 /// The id of a chat's message with this number, or of its last one.
-async fn message(engine: &Engine, chat: &str, at: Option<usize>) -> Result<String, CommandError> {
+async fn message(
+    engine: &Engine,
+    chat: &str,
+    at: Option<usize>,
+) -> Result<MessageId, CommandError> {
     Ok(whole_message(engine, chat, at).await?.id)
 }
 

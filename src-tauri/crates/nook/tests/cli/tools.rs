@@ -23,16 +23,13 @@ async fn decide(world: &World, decision: ToolDecision) -> String {
     };
     let engine = Engine::open(options).await.unwrap();
     let chat = engine.startup().await.unwrap().chat.unwrap();
-    let owner = SettingOwner::Chat { id: chat.clone() };
+    let owner = SettingOwner::Chat { id: chat };
     engine
         .set_setting_in_words(owner, "tool_mood".into(), "on".into())
         .await
         .unwrap();
     let mut events = engine.subscribe();
-    engine
-        .send_message(chat.clone(), "A gift.".into())
-        .await
-        .unwrap();
+    engine.send_message(chat, "A gift.".into()).await.unwrap();
     loop {
         match events.next().await.unwrap() {
             Event::ToolAsked { request, .. } => {
@@ -43,7 +40,7 @@ async fn decide(world: &World, decision: ToolDecision) -> String {
         }
     }
     engine.shutdown().await;
-    chat
+    chat.to_string()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,6 @@
 //! Finds the chat that a frame is meant for, within what the key allows.
 
+use domain::ChatId;
 use engine::Engine;
 use engine::api::client::ClientError;
 use engine::api::{ApiError, ApiGrant, CharacterSummary, ChatSummary};
@@ -16,14 +17,13 @@ pub(super) async fn find(
     engine: &Engine,
     grant: &ApiGrant,
     to: Addressee,
-    current: Option<&str>,
-) -> Result<String, ServerEvent> {
-    match (
-        to.chat
-            .as_deref()
-            .or(current.filter(|_| to.character.is_none())),
-        to.character,
-    ) {
+    current: Option<ChatId>,
+) -> Result<ChatId, ServerEvent> {
+    let named = match to.chat {
+        Some(chat) => Some(chat.parse().map_err(|_| no_chat(&chat))?),
+        None => current.filter(|_| to.character.is_none()),
+    };
+    match (named, to.character) {
         (Some(chat), None) => allowed_chat(engine, grant, chat).await,
         (Some(chat), Some(character)) => {
             let character = find_character(engine, grant, &character).await?;
@@ -31,8 +31,8 @@ pub(super) async fn find(
                 .await?
                 .into_iter()
                 .find(|one| one.id == chat && one.character == character.id);
-            let found = found.ok_or_else(|| no_chat(chat))?;
-            allowed_chat(engine, grant, &found.id).await
+            let found = found.ok_or_else(|| no_chat(&chat.to_string()))?;
+            allowed_chat(engine, grant, found.id).await
         }
         (None, Some(character)) => {
             let character = find_character(engine, grant, &character).await?;
@@ -42,11 +42,11 @@ pub(super) async fn find(
     }
 }
 
-async fn newest_chat(engine: &Engine, grant: &ApiGrant) -> Result<String, ServerEvent> {
+async fn newest_chat(engine: &Engine, grant: &ApiGrant) -> Result<ChatId, ServerEvent> {
     let allowed = chats(engine)
         .await?
         .into_iter()
-        .filter(|chat| grant.allows_character(&chat.character));
+        .filter(|chat| grant.allows_character(chat.character));
     let newest = allowed
         .max_by(|one, other| one.updated.cmp(&other.updated))
         .ok_or_else(|| {
@@ -59,7 +59,7 @@ async fn newest_chat(engine: &Engine, grant: &ApiGrant) -> Result<String, Server
     if grant.is_limited() {
         Ok(engine.api_chat_of(grant, newest.character).await?)
     } else {
-        allowed_chat(engine, grant, &newest.id).await
+        allowed_chat(engine, grant, newest.id).await
     }
 }
 
@@ -67,12 +67,16 @@ async fn chats(engine: &Engine) -> Result<Vec<ChatSummary>, ServerEvent> {
     Ok(engine.list_chats().await?)
 }
 
-async fn allowed_chat(engine: &Engine, grant: &ApiGrant, id: &str) -> Result<String, ServerEvent> {
-    match engine.api_chat(grant, id.to_owned()).await {
+async fn allowed_chat(
+    engine: &Engine,
+    grant: &ApiGrant,
+    id: ChatId,
+) -> Result<ChatId, ServerEvent> {
+    match engine.api_chat(grant, id).await {
         Err(
             ClientError::Failed(ApiError::BadInput { .. } | ApiError::NotFound { .. })
             | ClientError::Forbidden(_),
-        ) => Err(no_chat(id)),
+        ) => Err(no_chat(&id.to_string())),
         found => Ok(found?),
     }
 }
@@ -93,10 +97,11 @@ async fn find_character(
     wanted: &str,
 ) -> Result<CharacterSummary, ServerEvent> {
     let mut all = engine.list_characters().await?;
-    all.retain(|one| grant.allows_character(&one.id));
+    all.retain(|one| grant.allows_character(one.id));
+    let id = wanted.parse().ok();
     let mut named: Vec<_> = all
         .into_iter()
-        .filter(|one| one.id == wanted || one.name.to_lowercase() == wanted.to_lowercase())
+        .filter(|one| Some(one.id) == id || one.name.to_lowercase() == wanted.to_lowercase())
         .collect();
     match (named.pop(), named.is_empty()) {
         (Some(only), true) => Ok(only),

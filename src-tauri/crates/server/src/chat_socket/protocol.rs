@@ -1,5 +1,6 @@
 //! Frames of the chat socket: JSON objects in both directions.
 
+use domain::{ChatId, MessageId};
 use engine::api::client::ClientError;
 use engine::api::{
     ApiError, CommandOutcome, CommandRefusal, EndReason, Figures, MessageSource, VisionReport,
@@ -131,11 +132,11 @@ pub(super) enum ServerEvent {
     },
     Token {
         text: String,
-        message: String,
+        message: MessageId,
     },
     /// The tokens of this message so far were reasoning, not text.
     Reset {
-        message: String,
+        message: MessageId,
     },
     /// At most one in a turn, right before its end.
     Emotion {
@@ -144,20 +145,20 @@ pub(super) enum ServerEvent {
     /// Exactly one in a turn. `following` more characters of a group answer next.
     End {
         reason: &'static str,
-        chat: String,
-        message: Option<String>,
+        chat: ChatId,
+        message: Option<MessageId>,
         text: String,
         usage: TokenUsage,
         following: u32,
     },
     ModeChanged {
         mode: String,
-        chat: String,
+        chat: ChatId,
     },
     Vision {
         state: Option<VisionState>,
         text: String,
-        chat: String,
+        chat: ChatId,
     },
     /// The result of a slash command other than a new mode or a reply.
     Command {

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
+use domain::ChatId;
 use engine::api::{
     ApiGrant, CommandOutcome, CommandSetting, EndReason, Event, MessageSource, Started,
     VisionReport,
@@ -48,7 +49,7 @@ struct Session {
     _place: SocketPlace,
     out: mpsc::Sender<Message>,
     /// The chat of the last frame.
-    chat: Option<String>,
+    chat: Option<ChatId>,
     turn: Option<FollowedTurn>,
     messages: RateLimit,
     frames: RateLimit,
@@ -138,7 +139,7 @@ impl Session {
         }
         // Nobody reads the rest of the reply. What it has so far is kept.
         if let Some(turn) = self.turn.take()
-            && let Err(error) = self.engine().stop(turn.chat().to_owned()).await
+            && let Err(error) = self.engine().stop(turn.chat()).await
         {
             tracing::warn!(%error, "the reply of a closed chat socket could not be stopped");
         }
@@ -232,9 +233,9 @@ impl Session {
         }
     }
 
-    async fn chat_for(&mut self, grant: &ApiGrant, to: Addressee) -> Result<String, ServerEvent> {
-        let chat = addressee::find(self.engine(), grant, to, self.chat.as_deref()).await?;
-        self.chat = Some(chat.clone());
+    async fn chat_for(&mut self, grant: &ApiGrant, to: Addressee) -> Result<ChatId, ServerEvent> {
+        let chat = addressee::find(self.engine(), grant, to, self.chat).await?;
+        self.chat = Some(chat);
         Ok(chat)
     }
 
@@ -264,7 +265,7 @@ impl Session {
         };
         match self
             .engine()
-            .api_command(grant.clone(), chat.clone(), text, options)
+            .api_command(grant.clone(), chat, text, options)
             .await?
         {
             CommandOutcome::Started { started } => Ok(self.started(chat, &started)),
@@ -280,7 +281,7 @@ impl Session {
     }
 
     /// Follows the turn. If nobody answers, it is over at once.
-    fn started(&mut self, chat: String, started: &Started) -> Vec<ServerEvent> {
+    fn started(&mut self, chat: ChatId, started: &Started) -> Vec<ServerEvent> {
         if started.sent.is_some() && started.reply.is_none() {
             let message = None;
             let text = String::new();
@@ -311,7 +312,7 @@ impl Session {
 
     async fn stop(&mut self) -> Result<Vec<ServerEvent>, ServerEvent> {
         match &self.turn {
-            Some(turn) => self.engine().stop(turn.chat().to_owned()).await?,
+            Some(turn) => self.engine().stop(turn.chat()).await?,
             None => {
                 return Err(ServerEvent::error(
                     "bad_input",
@@ -325,7 +326,7 @@ impl Session {
 
     async fn forward(&mut self, event: Event) -> Flow {
         match event {
-            Event::Vision { chat, status } if self.chat.as_ref() == Some(&chat) => {
+            Event::Vision { chat, status } if self.chat == Some(chat) => {
                 self.send(&ServerEvent::Vision {
                     state: status.state,
                     text: status.text,
@@ -351,7 +352,7 @@ impl Session {
         let Some(turn) = &self.turn else {
             return Flow::Continue(());
         };
-        let chat = match self.engine().whole_chat(turn.chat().to_owned()).await {
+        let chat = match self.engine().whole_chat(turn.chat()).await {
             Ok(chat) => chat,
             Err(error) => return self.send(&error.into()),
         };

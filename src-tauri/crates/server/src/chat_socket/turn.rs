@@ -1,29 +1,30 @@
 //! The turn that a socket follows: turns the engine's events into those of the socket.
 
+use domain::{ChatId, MessageId};
 use engine::api::{EndReason, Event, Message, Started};
 
 use super::protocol::{ServerEvent, TokenUsage, reason_name};
 
 /// A turn in progress.
 pub(super) struct FollowedTurn {
-    chat: String,
+    chat: ChatId,
     /// Id of the reply that is being written; `None` between two replies of a group.
-    reply: Option<String>,
+    reply: Option<MessageId>,
 }
 
 /// The frames for one event, and whether the turn is over.
 pub(super) type Followed = (Vec<ServerEvent>, bool);
 
 impl FollowedTurn {
-    pub(super) fn new(chat: String, started: &Started) -> Self {
+    pub(super) fn new(chat: ChatId, started: &Started) -> Self {
         Self {
             chat,
-            reply: started.reply.as_ref().map(|reply| reply.id.clone()),
+            reply: started.reply.as_ref().map(|reply| reply.id),
         }
     }
 
-    pub(super) fn chat(&self) -> &str {
-        &self.chat
+    pub(super) fn chat(&self) -> ChatId {
+        self.chat
     }
 
     /// Events of other chats and of other replies give no frames.
@@ -38,10 +39,8 @@ impl FollowedTurn {
                 message,
                 text,
                 ..
-            } if self.is_own(&chat, &message) => {
-                (vec![ServerEvent::Token { text, message }], false)
-            }
-            Event::ThoughtsClosed { chat, message, .. } if self.is_own(&chat, &message) => {
+            } if self.is_own(chat, message) => (vec![ServerEvent::Token { text, message }], false),
+            Event::ThoughtsClosed { chat, message, .. } if self.is_own(chat, message) => {
                 (vec![ServerEvent::Reset { message }], false)
             }
             Event::Ended {
@@ -53,7 +52,7 @@ impl FollowedTurn {
             } if chat == self.chat
                 && message
                     .as_ref()
-                    .is_none_or(|ended| self.reply.as_ref() == Some(&ended.id)) =>
+                    .is_none_or(|ended| self.reply == Some(ended.id)) =>
             {
                 self.reply = None;
                 (
@@ -65,8 +64,8 @@ impl FollowedTurn {
         }
     }
 
-    fn is_own(&self, chat: &str, message: &str) -> bool {
-        chat == self.chat && self.reply.as_deref() == Some(message)
+    fn is_own(&self, chat: ChatId, message: MessageId) -> bool {
+        chat == self.chat && self.reply == Some(message)
     }
 
     /// The end of a reply: its error if it failed, its emotion if it has one, and the end itself.
@@ -86,8 +85,8 @@ impl FollowedTurn {
         });
         let end = ServerEvent::End {
             reason: reason_name(&reason),
-            chat: self.chat.clone(),
-            message: message.map(|message| message.id.clone()),
+            chat: self.chat,
+            message: message.map(|message| message.id),
             text: shown.cloned().unwrap_or_default(),
             usage: swipe
                 .and_then(|swipe| swipe.figures.as_ref())

@@ -60,7 +60,7 @@ impl Chunks {
         };
         let id = place
             .message
-            .clone()
+            .map(|message| message.to_string())
             .or_else(|| place.manifest.clone())
             .unwrap_or_else(random_id);
         let created = SystemTime::now()
@@ -241,14 +241,14 @@ impl Chunks {
             character,
         } = &self.place;
         let ids = [
-            ("chat", chat),
-            ("message", message),
-            ("manifest", manifest),
-            ("character", character),
+            ("chat", chat.map(|chat| chat.to_string())),
+            ("message", message.map(|message| message.to_string())),
+            ("manifest", manifest.clone()),
+            ("character", character.clone()),
         ];
         let known = ids
             .into_iter()
-            .filter_map(|(name, id)| Some((name.to_owned(), Value::from(id.clone()?))));
+            .filter_map(|(name, id)| Some((name.to_owned(), Value::from(id?))));
         let mut known: Map<String, Value> = known.collect();
         if !speakers.is_empty() {
             known.insert(

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use domain::{CharacterId, ChatId};
 use engine::api::{
     ApiKeyLimits, CharacterFields, LocalApiSettings, SettingOwner, SettingValue, SettingsChange,
 };
@@ -33,7 +34,7 @@ async fn switch_on(world: &World) {
         .unwrap();
 }
 
-async fn character(world: &World, name: &str) -> String {
+async fn character(world: &World, name: &str) -> CharacterId {
     let fields = CharacterFields {
         name: name.to_owned(),
         ..CharacterFields::default()
@@ -135,7 +136,7 @@ async fn turn_has_tokens_in_order_and_one_end() {
     );
     let chat = world
         .engine
-        .whole_chat(end["chat"].as_str().unwrap().to_owned())
+        .whole_chat(end["chat"].as_str().unwrap().parse().unwrap())
         .await
         .unwrap();
     let sent = &chat.page.messages[chat.page.messages.len() - 2];
@@ -401,7 +402,7 @@ async fn characters_and_chats_are_found_by_name() {
     let end = socket.turn("Still there?").await.pop().unwrap();
     assert_eq!(
         end["chat"],
-        chat.id.as_str(),
+        chat.id.to_string(),
         "the chat of the frame before goes on"
     );
     for frame in [
@@ -539,11 +540,11 @@ async fn socket_is_missing_while_the_api_is_off() {
 }
 
 /// A world with a character Wanda, her private chat, and a key that may use only her.
-async fn limited_to_wanda() -> (World, ChatSocket, String) {
+async fn limited_to_wanda() -> (World, ChatSocket, ChatId) {
     let world = World::new().await;
     switch_on(&world).await;
     let wanda = character(&world, "Wanda").await;
-    let private = world.engine.new_chat(wanda.clone()).await.unwrap().id;
+    let private = world.engine.new_chat(wanda).await.unwrap().id;
     let limits = ApiKeyLimits {
         characters: Some(vec![wanda]),
         raw_models: false,
@@ -563,7 +564,7 @@ async fn limited_to_wanda() -> (World, ChatSocket, String) {
 #[tokio::test(flavor = "multi_thread")]
 async fn limited_key_runs_no_command_beyond_its_limits() {
     let (world, mut socket, private) = limited_to_wanda().await;
-    let before = world.engine.whole_chat(private.clone()).await.unwrap();
+    let before = world.engine.whole_chat(private).await.unwrap();
     for command in [
         "/persona",
         "/persona Traveller",
@@ -657,11 +658,11 @@ async fn character_means_its_api_chat() {
                 break event;
             }
         };
-        assert_ne!(end["chat"], private.as_str(), "{frame}");
+        assert_ne!(end["chat"], private.to_string(), "{frame}");
         let chats = world.engine.list_chats().await.unwrap();
         let used = chats
             .iter()
-            .find(|chat| end["chat"] == chat.id.as_str())
+            .find(|chat| end["chat"] == chat.id.to_string())
             .unwrap();
         assert_eq!(used.title, "Wanda (API)");
     }
@@ -718,7 +719,7 @@ async fn sockets_of_a_key_leave_places_for_others() {
         .id;
     let key = async |name: &str| {
         let limits = ApiKeyLimits {
-            characters: Some(vec![wanda.clone()]),
+            characters: Some(vec![wanda]),
             raw_models: false,
             read_only: true,
         };

@@ -1,6 +1,7 @@
 //! The OpenAI-compatible API: who may use it, what it lists, and what its requests send to the
 //! model.
 
+use domain::CharacterId;
 use domain::prompt::{Prompt, PromptRole};
 use engine::api::ApiKeyLimits;
 use provider::fake::ReplyScript;
@@ -17,7 +18,7 @@ const KEEPER: &str = r#"{"spec":"chara_card_v2","spec_version":"2.0","data":{"na
 
 impl World {
     /// A world with Captain Nemo; returns his id.
-    pub(crate) async fn with_keeper() -> (Self, String) {
+    pub(crate) async fn with_keeper() -> (Self, CharacterId) {
         let world = Self::with_api().await;
         let report = world
             .ask("POST", "/api/import?name=nemo.json", KEEPER.as_bytes())
@@ -25,7 +26,8 @@ impl World {
         let id = report.json()["imported"][0]["id"]
             .as_str()
             .unwrap()
-            .to_owned();
+            .parse()
+            .unwrap();
         (world, id)
     }
 
@@ -679,7 +681,7 @@ async fn fifty_requests_run_in_parallel() {
 async fn limited_key_expands_no_macros_and_forgets_nothing() {
     let (world, nemo) = World::with_keeper().await;
     let limits = ApiKeyLimits {
-        characters: Some(vec![nemo.clone()]),
+        characters: Some(vec![nemo]),
         raw_models: false,
         read_only: false,
     };

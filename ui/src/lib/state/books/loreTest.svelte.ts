@@ -1,5 +1,5 @@
 import { asApiError } from "../../api/errors";
-import type { ApiError, LoreTrial } from "../../api/generated";
+import type { ApiError, ChatId, LoreTrial } from "../../api/generated";
 import type { Api } from "../api";
 import { Debounce } from "../debounce";
 
@@ -17,7 +17,7 @@ export class LoreTest {
 	constructor(private readonly api: Api) {}
 
 	/** Runs the test after a pause in typing. Only the result of the latest request is used. */
-	show(book: string, text: string, chat: string): void {
+	show(book: string, text: string, chat: ChatId): void {
 		const asked = ++this.#asked;
 		if (text.trim() === "" && chat === "") {
 			this.#debounce.cancel();

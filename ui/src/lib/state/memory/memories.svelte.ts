@@ -1,6 +1,6 @@
 import { SvelteMap } from "svelte/reactivity";
 import { asApiError } from "../../api/errors";
-import type { ApiError, Chat, Keyframe, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryOwner, MemoryStorage, Receipt, SettingOwner } from "../../api/generated";
+import type { ApiError, CharacterId, Chat, ChatId, Keyframe, Memory, MemoryDraft, MemoryFilter, MemoryImport, MemoryOwner, MemoryStorage, Receipt, SettingOwner } from "../../api/generated";
 import type { Api } from "../api";
 import { Debounce } from "../debounce";
 import { Recall } from "./recall.svelte";
@@ -25,7 +25,7 @@ export interface MemoryCallbacks {
 export interface MemoryContext {
 	/** Id of the chat. */
 	id: string | null;
-	character: string;
+	character: CharacterId;
 	persona: Chat["persona"];
 }
 
@@ -119,7 +119,7 @@ export class Memories {
 	};
 
 	/** Handles the end of a turn. */
-	turned(chat: string): void {
+	turned(chat: ChatId): void {
 		if (this.#of?.id === chat) this.#askForLastTurn();
 	}
 

@@ -1,6 +1,6 @@
 import { SvelteMap } from "svelte/reactivity";
 import { asApiError } from "../../api/errors";
-import type { ApiError, Receipt, Recollection } from "../../api/generated";
+import type { ApiError, ChatId, Receipt, Recollection } from "../../api/generated";
 import type { Api } from "../api";
 import { receiptsOf } from "./receipts";
 
@@ -17,13 +17,13 @@ export class Recall {
 	constructor(private readonly api: Api) {}
 
 	/** Runs recall for a message with the typed text. */
-	async try(chat: string): Promise<void> {
+	async try(chat: ChatId): Promise<void> {
 		const words = this.words.trim();
 		if (words !== "") await this.#ask(() => this.api.tryRecall(chat, words));
 	}
 
 	/** Loads what was recalled for the newest reply of a chat. */
-	last(chat: string): Promise<void> {
+	last(chat: ChatId): Promise<void> {
 		return this.#ask(() => this.api.recalled(chat));
 	}
 

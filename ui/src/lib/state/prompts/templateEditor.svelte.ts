@@ -1,5 +1,5 @@
 import { asApiError } from "../../api/errors";
-import type { ApiError, PromptReport, RenderedTemplate, TemplateDocument, TemplateProblem, TemplateSection, TemplateSummary } from "../../api/generated";
+import type { ApiError, ChatId, PromptReport, RenderedTemplate, TemplateDocument, TemplateProblem, TemplateSection, TemplateSummary } from "../../api/generated";
 import { attempt } from "../attempt";
 import type { Api } from "../api";
 import { Debounce } from "../debounce";
@@ -29,7 +29,7 @@ export class TemplateEditor {
 	readonly broken = $derived(this.problems.some(({ severity }) => severity === "error"));
 	/** Hints about an unchanged built-in template are left out: the user did not write it. */
 	readonly shownProblems = $derived(this.summary?.builtIn && !this.summary.changed && !this.dirty ? this.problems.filter(({ severity }) => severity === "error") : this.problems);
-	#chat: string | null = null;
+	#chat: ChatId | null = null;
 	#debounce = new Debounce();
 	#asked = 0;
 
@@ -72,7 +72,7 @@ export class TemplateEditor {
 	}
 
 	/** Sets the chat of the preview. */
-	show(chat: string | null): void {
+	show(chat: ChatId | null): void {
 		if (chat === this.#chat) return;
 		this.#chat = chat;
 		[this.prompt, this.promptFailure] = [null, null];
@@ -107,7 +107,7 @@ export class TemplateEditor {
 	}
 
 	/** Builds the full prompt of the chat, with lore, memories, notes and messages, as if the template were stored. */
-	async #assemble(asked: number, json: string, chat: string): Promise<void> {
+	async #assemble(asked: number, json: string, chat: ChatId): Promise<void> {
 		try {
 			const prompt = await this.api.previewPrompt(chat, "", { templateJson: json });
 			if (asked === this.#asked) [this.prompt, this.promptFailure] = [prompt, null];

@@ -1,5 +1,5 @@
 import { asApiError } from "../../api/errors";
-import type { ApiError, SettingOwner, TemplateSummary } from "../../api/generated";
+import type { ApiError, ChatId, SettingOwner, TemplateSummary } from "../../api/generated";
 import type { Api } from "../api";
 
 /** The template for the setting `auto`. */
@@ -17,7 +17,7 @@ export class Templates {
 	constructor(private readonly api: Api) {}
 
 	/** Id of the template that a chat uses; without a chat, the global one. */
-	async usedBy(chat: string | null): Promise<string | undefined> {
+	async usedBy(chat: ChatId | null): Promise<string | undefined> {
 		const owner: SettingOwner = chat === null ? { scope: "global" } : { scope: "chat", id: chat };
 		const all = await this.api.layeredSettings(owner).catch(() => null);
 		const used = all?.settings.find(({ key }) => key === "template")?.value;

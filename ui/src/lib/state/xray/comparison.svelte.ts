@@ -1,4 +1,4 @@
-import type { PromptComparison } from "../../api/generated";
+import type { ChatId, PromptComparison, SwipeId } from "../../api/generated";
 import type { Api } from "../api";
 import { DiffState } from "./diffState.svelte";
 
@@ -9,8 +9,8 @@ export class Comparison extends DiffState<PromptComparison> {
 	}
 
 	/** Compares the prompt of a reply. */
-	reply = (swipe: string): Promise<void> => this.showStored(swipe, () => this.api.comparePrompt(swipe));
+	reply = (swipe: SwipeId): Promise<void> => this.showStored(swipe, () => this.api.comparePrompt(swipe));
 
 	/** Compares the prompt that `text` would send. */
-	next = (chat: string, text: string): Promise<void> => this.show(`next of ${chat}`, () => this.api.compareNext(chat, text));
+	next = (chat: ChatId, text: string): Promise<void> => this.show(`next of ${chat}`, () => this.api.compareNext(chat, text));
 }

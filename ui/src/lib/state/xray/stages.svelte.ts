@@ -1,4 +1,4 @@
-import type { Ask, PromptStage, StageComparison } from "../../api/generated";
+import type { Ask, ChatId, PromptStage, StageComparison, SwipeId } from "../../api/generated";
 import type { Api } from "../api";
 import { DiffState } from "./diffState.svelte";
 
@@ -14,13 +14,13 @@ export class Stages extends DiffState<StageComparison> {
 	}
 
 	/** Compares the prompt of a reply. */
-	reply(swipe: string): Promise<void> {
+	reply(swipe: SwipeId): Promise<void> {
 		const { stage } = this;
 		return this.showStored(`${stage} of ${swipe}`, () => this.api.promptStage(swipe, stage));
 	}
 
 	/** Compares the prompt that `text` would send, or the prompt of a job such as a title. */
-	next(chat: string, text: string, ask: Ask | null): Promise<void> {
+	next(chat: ChatId, text: string, ask: Ask | null): Promise<void> {
 		const { stage } = this;
 		return this.show(`${stage} of ${ask ?? "next"} of ${chat}`, () => this.api.nextStage(chat, text, ask ? { ask } : {}, stage));
 	}

@@ -1,6 +1,6 @@
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../../api/errors";
-import type { ApiError, ModelRef, Placement, PromptBlock, PromptReport, WhatIf } from "../../api/generated";
+import type { ApiError, ChatId, ModelRef, Placement, PromptBlock, PromptReport, WhatIf } from "../../api/generated";
 import type { Api } from "../api";
 import { Debounce } from "../debounce";
 
@@ -49,7 +49,7 @@ export class Trial {
 
 	constructor(
 		private readonly api: Api,
-		readonly chat: string,
+		readonly chat: ChatId,
 		private text: string,
 	) {}
 

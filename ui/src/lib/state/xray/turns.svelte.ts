@@ -1,5 +1,5 @@
 import { asApiError } from "../../api/errors";
-import type { ApiError, PastTurn } from "../../api/generated";
+import type { ApiError, ChatId, PastTurn } from "../../api/generated";
 import type { Api } from "../api";
 
 const PAGE = 40;
@@ -13,7 +13,7 @@ export class PastTurns {
 
 	constructor(
 		private readonly api: Api,
-		readonly chat: string,
+		readonly chat: ChatId,
 	) {}
 
 	/** Loads the next older page. */

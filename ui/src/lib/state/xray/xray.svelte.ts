@@ -1,5 +1,5 @@
 import { asApiError } from "../../api/errors";
-import type { ApiError, Ask, PromptReport, PromptStage } from "../../api/generated";
+import type { ApiError, Ask, ChatId, PromptReport, PromptStage, SwipeId } from "../../api/generated";
 import type { Api } from "../api";
 import { Debounce } from "../debounce";
 import { BlockList } from "./blocks.svelte";
@@ -9,7 +9,7 @@ import { Trial } from "./trial.svelte";
 import { PastTurns } from "./turns.svelte";
 
 /** The prompt to show: the next one with the text in the composer, one of a job such as a title, or one of a reply. */
-export type Subject = { of: "next"; chat: string } | { of: "ask"; chat: string; ask: Ask } | { of: "reply"; chat: string; swipe: string };
+export type Subject = { of: "next"; chat: ChatId } | { of: "ask"; chat: ChatId; ask: Ask } | { of: "reply"; chat: ChatId; swipe: SwipeId };
 
 export const TABS = ["blocks", "stages", "raw", "diff", "whatIf"] as const;
 export type Tab = (typeof TABS)[number];
@@ -41,23 +41,23 @@ export class Xray {
 	}
 
 	/** Shows the prompt that `text` would send. */
-	next(chat: string, text: string): Promise<void> {
+	next(chat: ChatId, text: string): Promise<void> {
 		this.#text = text;
 		return this.#show({ of: "next", chat });
 	}
 
 	/** Shows the prompt that a job of the chat, such as a title, would send now. */
-	ask(chat: string, ask: Ask): Promise<void> {
+	ask(chat: ChatId, ask: Ask): Promise<void> {
 		return this.#show({ of: "ask", chat, ask });
 	}
 
 	/** Shows the prompt of a reply. */
-	reply(chat: string, swipe: string): Promise<void> {
+	reply(chat: ChatId, swipe: SwipeId): Promise<void> {
 		return this.#show({ of: "reply", chat, swipe });
 	}
 
 	/** Opens the full page with the list of past turns. */
-	widen(chat: string): void {
+	widen(chat: ChatId): void {
 		[this.open, this.wide] = [true, true];
 		if (this.turns?.chat === chat) return;
 		this.turns = new PastTurns(this.api, chat);
@@ -76,7 +76,7 @@ export class Xray {
 	}
 
 	/** Handles the end of a turn: the list of past turns reloads. */
-	turned(chat: string): void {
+	turned(chat: ChatId): void {
 		if (this.turns?.chat !== chat) return;
 		this.turns = null;
 		if (this.wide) this.widen(chat);

@@ -1,5 +1,6 @@
 //! Branches, checkpoints, revisions and the story tree.
 
+use domain::{ChatId, MessageId, SwipeId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -9,10 +10,10 @@ use crate::api::{Chat, Role};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchOrigin {
-    pub chat: String,
+    pub chat: ChatId,
     pub title: String,
     /// The last message that both have; `null` if it is deleted.
-    pub message: Option<String>,
+    pub message: Option<MessageId>,
     /// Number of that message in the chat, from 1.
     pub number: u32,
 }
@@ -21,17 +22,17 @@ pub struct BranchOrigin {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchSummary {
-    pub chat: String,
+    pub chat: ChatId,
     pub title: String,
     /// The last message that both have.
-    pub message: Option<String>,
+    pub message: Option<MessageId>,
 }
 
 /// A named bookmark on a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Checkpoint {
-    pub message: String,
+    pub message: MessageId,
     pub name: String,
     pub created: String,
 }
@@ -46,7 +47,7 @@ pub enum Rating {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct RatedSwipe {
-    pub swipe: String,
+    pub swipe: SwipeId,
     pub rating: Rating,
 }
 
@@ -60,10 +61,10 @@ pub struct ChatMarks {
     /// In the order of the messages.
     pub checkpoints: Vec<Checkpoint>,
     /// Messages whose shown text was edited.
-    pub edited: Vec<String>,
+    pub edited: Vec<MessageId>,
     pub ratings: Vec<RatedSwipe>,
     /// Swipes with recorded token probabilities.
-    pub token_swipes: Vec<String>,
+    pub token_swipes: Vec<SwipeId>,
 }
 
 /// The text that a message had before an edit.
@@ -79,7 +80,7 @@ pub struct Revision {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct StoryEnd {
-    pub chat: String,
+    pub chat: ChatId,
     pub title: String,
 }
 
@@ -90,7 +91,8 @@ pub struct StoryNode {
     /// Index of the node before this one; `null` for the start.
     pub parent: Option<u32>,
     /// A chat that contains the message; the asked one, if it does.
-    pub chat: String,
+    pub chat: ChatId,
+    /// Empty for a start at which the chats have nothing in common.
     pub message: String,
     /// Number of the message in its chat, from 1; 0 for a start at which the chats have nothing in
     /// common.
@@ -120,7 +122,7 @@ pub struct StoryTree {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct StoryMessage {
-    pub message: String,
+    pub message: MessageId,
     pub role: Role,
     pub name: String,
     pub text: String,
@@ -133,9 +135,9 @@ pub struct JoinedChat {
     /// The chat with the messages of both.
     pub chat: Chat,
     /// The new messages, in order. To undo it, delete from the first one on.
-    pub added: Vec<String>,
+    pub added: Vec<MessageId>,
     /// The other chat, which is in the trash.
-    pub joined: String,
+    pub joined: ChatId,
 }
 
 /// The result of splitting a chat.
@@ -145,5 +147,5 @@ pub struct SplitChat {
     /// The new chat.
     pub chat: Chat,
     /// The messages that the old chat lost; `restore_messages` brings them back.
-    pub moved: Vec<String>,
+    pub moved: Vec<MessageId>,
 }

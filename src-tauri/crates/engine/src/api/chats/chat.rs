@@ -1,5 +1,6 @@
 //! Chats and messages as pages show them.
 
+use domain::{CharacterId, ChatId, DocumentId, LorebookId, MessageId, SwipeId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -9,9 +10,9 @@ use crate::api::{ApiError, ListPlace, ModelRef, ToolRound, ToolRoundFigures, Vis
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatSummary {
-    pub id: String,
+    pub id: ChatId,
     pub title: String,
-    pub character: String,
+    pub character: CharacterId,
     pub character_name: String,
     pub picture: Option<String>,
     /// The first other participant of a group.
@@ -126,7 +127,7 @@ pub struct ToolCall {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Swipe {
-    pub id: String,
+    pub id: SwipeId,
     /// The text as written, which the user can edit.
     pub text: String,
     /// The text as shown, if it differs from `text`.
@@ -160,7 +161,7 @@ pub struct Emotion {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
-    pub id: String,
+    pub id: MessageId,
     pub role: Role,
     /// The speaker's name, as shown.
     pub name: String,
@@ -221,16 +222,16 @@ pub struct Picture {
 #[serde(tag = "of", rename_all = "camelCase")]
 pub enum DocumentOwner {
     Chat {
-        id: String,
+        id: ChatId,
     },
     /// All chats of the character.
     Character {
-        id: String,
+        id: CharacterId,
     },
     /// All chats in which the lorebook applies. A lorebook in a card has the id of its character
     /// and is the same as `character`.
     Lorebook {
-        id: String,
+        id: LorebookId,
     },
 }
 
@@ -238,7 +239,7 @@ pub enum DocumentOwner {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct AttachedDocument {
-    pub id: String,
+    pub id: DocumentId,
     pub owner: DocumentOwner,
     /// The name of its file; passages are cited by it.
     pub name: String,
@@ -285,7 +286,7 @@ pub struct ChatText {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupMember {
-    pub id: String,
+    pub id: CharacterId,
     pub name: String,
     pub picture: Option<String>,
 }
@@ -324,7 +325,7 @@ pub struct GroupOptions {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberState {
-    pub id: String,
+    pub id: CharacterId,
     /// Hears everything, but speaks only when the user calls upon it.
     pub muted: bool,
     /// Neither hears nor speaks.
@@ -346,9 +347,9 @@ pub struct Group {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Chat {
-    pub id: String,
+    pub id: ChatId,
     pub title: String,
-    pub character: String,
+    pub character: CharacterId,
     pub character_name: String,
     pub picture: Option<String>,
     /// The characters besides the chat's own, in the order of their turns.
@@ -372,7 +373,7 @@ pub struct Chat {
     pub model: Option<ModelRef>,
     pub page: MessagePage,
     /// The first message that is still sent verbatim; `null` if all of them are.
-    pub anchor: Option<String>,
+    pub anchor: Option<MessageId>,
     /// The reply that is being written, so that a reloaded UI can join it.
     pub generating: Option<Generating>,
     /// The draft of the user's next message that is being written.
@@ -388,8 +389,8 @@ use crate::api::Persona;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Generating {
-    pub message: String,
-    pub swipe: String,
+    pub message: MessageId,
+    pub swipe: SwipeId,
     /// The text so far, as shown.
     pub text: String,
     /// The reasoning so far.

@@ -1,5 +1,6 @@
 //! Events that the engine announces to every listener.
 
+use domain::{ChatId, MessageId, ModelId, SwipeId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -20,105 +21,105 @@ pub enum Event {
     /// A reply has begun. `message` has its new, empty swipe selected; `sent` is the message right
     /// before it, if that is new. `turn` is set if several characters answer one message.
     Started {
-        chat: String,
+        chat: ChatId,
         sent: Option<Message>,
         message: Message,
         #[serde(default)]
         turn: Option<ReplyTurn>,
     },
     /// Another reply uses the model; this one waits.
-    Queued { chat: String },
+    Queued { chat: ChatId },
     /// The model is being loaded; `fraction` is from 0 to 1.
-    Loading { chat: String, fraction: f32 },
+    Loading { chat: ChatId, fraction: f32 },
     /// Prompt processing: `done` of `total` tokens, of which `reused` came from the cache.
     Prefill {
-        chat: String,
+        chat: ChatId,
         done: u32,
         total: u32,
         reused: u32,
     },
     /// A piece of the reply. `seq` counts from 0 without gaps within a swipe.
     Token {
-        chat: String,
-        message: String,
-        swipe: String,
+        chat: ChatId,
+        message: MessageId,
+        swipe: SwipeId,
         seq: u32,
         text: String,
     },
     /// A piece of the model's reasoning; `seq` is shared with `token`.
     Thought {
-        chat: String,
-        message: String,
-        swipe: String,
+        chat: ChatId,
+        message: MessageId,
+        swipe: SwipeId,
         seq: u32,
         text: String,
     },
     /// The text of this reply so far was reasoning, which ends here. If the reply continues an
     /// older text, that text stays. `text` is the reasoning; `seq` is shared with `token`.
     ThoughtsClosed {
-        chat: String,
-        message: String,
-        swipe: String,
+        chat: ChatId,
+        message: MessageId,
+        swipe: SwipeId,
         seq: u32,
         text: String,
     },
     /// The request failed before its first token and is sent again.
     Retrying {
-        chat: String,
+        chat: ChatId,
         attempt: u32,
         after_ms: f64,
         why: String,
     },
     /// Nothing has arrived for a while.
-    Stalled { chat: String, seconds: u32 },
+    Stalled { chat: ChatId, seconds: u32 },
     /// Tools are called for a reply, or a round of calls has ended: the reply's rounds so far.
     ToolsUsed {
-        chat: String,
-        message: String,
-        swipe: String,
+        chat: ChatId,
+        message: MessageId,
+        swipe: SwipeId,
         rounds: Vec<ToolRound>,
         running: bool,
     },
     /// The user is asked whether a tool may run. The reply waits.
-    ToolAsked { chat: String, request: ToolRequest },
+    ToolAsked { chat: ChatId, request: ToolRequest },
     /// The question has been answered, or the reply was stopped.
-    ToolAnswered { chat: String, request: String },
+    ToolAnswered { chat: ChatId, request: String },
     /// The reply has ended, complete or not, and is stored as in `message`. A failed reply without
     /// text leaves no message. `anchor` is the first message in the window; `null` if all are.
     /// `following` replies of other characters start now, one after the other.
     Ended {
-        chat: String,
+        chat: ChatId,
         message: Option<Message>,
-        anchor: Option<String>,
+        anchor: Option<MessageId>,
         reason: EndReason,
         #[serde(default)]
         following: u32,
     },
     /// A draft of the user's next message has begun.
-    Drafting { chat: String },
+    Drafting { chat: ChatId },
     /// A piece of the draft. `seq` counts from 0 without gaps.
     Draft {
-        chat: String,
+        chat: ChatId,
         seq: u32,
         text: String,
     },
     /// The draft has ended, complete or not, and `text` is in the composer. Nothing was sent.
     Drafted {
-        chat: String,
+        chat: ChatId,
         text: String,
         figures: Figures,
         reason: EndReason,
     },
     /// The user's message asked to remember something, and it was stored.
-    Remembered { chat: String, memory: Memory },
+    Remembered { chat: ChatId, memory: Memory },
     /// The user's message asked to forget something, and it was forgotten; `restore_memory` undoes
     /// it.
-    Forgot { chat: String, memory: Memory },
+    Forgot { chat: ChatId, memory: Memory },
     /// A program with a camera has reported what the user does.
-    Vision { chat: String, status: VisionStatus },
+    Vision { chat: ChatId, status: VisionStatus },
     /// A quick reply has run by itself, with these outcomes.
     QuickReplyRan {
-        chat: String,
+        chat: ChatId,
         label: String,
         outcomes: Vec<CommandOutcome>,
     },
@@ -147,7 +148,7 @@ pub enum Event {
     ModelMoving { moving: ModelMove },
     /// A move has ended. It was given up unless `moved`.
     ModelMoveEnded {
-        model: String,
+        model: ModelId,
         name: String,
         folder: String,
         moved: bool,

@@ -1,5 +1,6 @@
 //! Results of what a user types into the composer: a message or a slash command.
 
+use domain::ChatId;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -36,7 +37,7 @@ pub enum CommandOutcome {
     /// The user wants this chat as a file.
     Export { format: ChatFileFormat },
     /// A new chat was made of this one, and the user continues there.
-    Opened { chat: String, title: String },
+    Opened { chat: ChatId, title: String },
     /// The text belongs into the composer.
     Insert { text: String },
     /// The commands.

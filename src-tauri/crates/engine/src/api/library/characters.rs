@@ -1,6 +1,7 @@
 //! Characters, personas, backgrounds and sprites as pages show them, and reports of imports.
 
 use domain::shown_text::visible_line;
+use domain::{CharacterId, PersonaId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -10,7 +11,7 @@ use crate::api::{ChangedText, ListPlace};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct CharacterSummary {
-    pub id: String,
+    pub id: CharacterId,
     pub name: String,
     /// One line: the start of the creator's notes or of the description.
     pub tagline: String,
@@ -29,7 +30,7 @@ pub struct CharacterSummary {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct CharacterTags {
-    pub id: String,
+    pub id: CharacterId,
     pub tags: Vec<String>,
 }
 
@@ -118,7 +119,7 @@ pub struct TextCounts {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Character {
-    pub id: String,
+    pub id: CharacterId,
     pub picture: Option<String>,
     /// The format of the card as it was imported, such as `chara_card_v3`.
     pub spec: String,
@@ -150,17 +151,43 @@ pub struct LoreEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Persona {
-    pub id: String,
+    pub id: PersonaId,
     pub name: String,
     pub description: String,
     /// How the model should treat it: replaces the instructions of chat and card. May be empty.
     pub instructions: String,
-    /// Asset hash. `set_persona_picture` sets it; saving leaves it as it is.
+    /// Asset hash. `set_persona_picture` sets it.
     pub picture: Option<String>,
     pub place: PersonaPlace,
     /// The characters whose new chats begin with this persona, sorted by name. `bind_persona` sets
-    /// them; saving leaves them as they are.
-    pub characters: Vec<String>,
+    /// them.
+    pub characters: Vec<CharacterId>,
+}
+
+/// A persona as the user edits it. Its picture and its characters are set by other operations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PersonaDraft {
+    /// `null` or an empty text for a new one.
+    #[serde(default, deserialize_with = "domain::id::none_if_empty")]
+    #[specta(type = Option<PersonaId>)]
+    pub id: Option<PersonaId>,
+    pub name: String,
+    pub description: String,
+    pub instructions: String,
+    pub place: PersonaPlace,
+}
+
+impl From<Persona> for PersonaDraft {
+    fn from(persona: Persona) -> Self {
+        Self {
+            id: Some(persona.id),
+            name: persona.name,
+            description: persona.description,
+            instructions: persona.instructions,
+            place: persona.place,
+        }
+    }
 }
 
 /// The place of a persona's description in the prompt.

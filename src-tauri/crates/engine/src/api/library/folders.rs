@@ -1,5 +1,6 @@
 //! Folders of the chat list and of the character library.
 
+use domain::FolderId;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -27,11 +28,10 @@ pub enum FolderColor {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Folder {
-    /// Empty for a new folder.
-    pub id: String,
+    pub id: FolderId,
     pub kind: FolderKind,
     /// The folder that contains it.
-    pub parent: Option<String>,
+    pub parent: Option<FolderId>,
     pub name: String,
     pub color: Option<FolderColor>,
     pub collapsed: bool,
@@ -39,11 +39,41 @@ pub struct Folder {
     pub tag: Option<String>,
 }
 
+/// A folder as the user edits it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct FolderDraft {
+    /// `null` or an empty text for a new one.
+    #[serde(default, deserialize_with = "domain::id::none_if_empty")]
+    #[specta(type = Option<FolderId>)]
+    pub id: Option<FolderId>,
+    pub kind: FolderKind,
+    pub parent: Option<FolderId>,
+    pub name: String,
+    pub color: Option<FolderColor>,
+    pub collapsed: bool,
+    pub tag: Option<String>,
+}
+
+impl From<Folder> for FolderDraft {
+    fn from(folder: Folder) -> Self {
+        Self {
+            id: Some(folder.id),
+            kind: folder.kind,
+            parent: folder.parent,
+            name: folder.name,
+            color: folder.color,
+            collapsed: folder.collapsed,
+            tag: folder.tag,
+        }
+    }
+}
+
 /// The place of a chat or a character in its list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ListPlace {
-    pub folder: Option<String>,
+    pub folder: Option<FolderId>,
     pub pinned: bool,
     /// Archived items are not in the list. Searches find them.
     pub archived: bool,
@@ -62,6 +92,6 @@ pub struct PlacedItem {
 #[serde(rename_all = "camelCase")]
 pub struct DeletedFolder {
     pub folder: Folder,
-    pub folders: Vec<String>,
+    pub folders: Vec<FolderId>,
     pub items: Vec<String>,
 }

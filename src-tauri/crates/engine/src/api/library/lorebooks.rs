@@ -1,5 +1,6 @@
 //! Lorebooks, their entries and bindings.
 
+use domain::{CharacterId, ChatId, LorebookId, PersonaId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -20,13 +21,13 @@ pub enum LorebookBinding {
     /// In every chat.
     Global,
     Character {
-        id: String,
+        id: CharacterId,
     },
     Chat {
-        id: String,
+        id: ChatId,
     },
     Persona {
-        id: String,
+        id: PersonaId,
     },
 }
 
@@ -35,11 +36,11 @@ pub enum LorebookBinding {
 #[serde(rename_all = "camelCase")]
 pub struct LorebookSummary {
     /// Its own id, or that of the character whose card contains it.
-    pub id: String,
+    pub id: LorebookId,
     /// The name of the book, or that of the character if it has none.
     pub name: String,
     /// The character whose card contains it.
-    pub character: Option<String>,
+    pub character: Option<CharacterId>,
     /// The name of that character; empty for a book outside a card.
     pub character_name: String,
     pub description: String,

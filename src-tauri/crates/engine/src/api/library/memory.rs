@@ -1,5 +1,6 @@
 //! Memories, their sources, and searches in them.
 
+use domain::{CharacterId, ChatId, KeyframeId, LorebookId, MemoryId, MessageId, PersonaId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -23,7 +24,7 @@ pub enum MemoryScope {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Memory {
-    pub id: String,
+    pub id: MemoryId,
     /// note, fact, event, relationship, personality, preference, rule, outcome, decision, emotion,
     /// open_thread.
     #[serde(rename = "type")]
@@ -32,21 +33,21 @@ pub struct Memory {
     /// 1 to 10.
     pub importance: u32,
     pub scope: MemoryScope,
-    pub character: Option<String>,
-    pub persona: Option<String>,
-    pub chat: Option<String>,
+    pub character: Option<CharacterId>,
+    pub persona: Option<PersonaId>,
+    pub chat: Option<ChatId>,
     /// The lorebook, if the scope is a world.
-    pub world: Option<String>,
+    pub world: Option<LorebookId>,
     pub pinned: bool,
     /// Its creator: user, rule, model, keyframe.
     pub origin: String,
     /// How certain it is, 1 to 10.
     pub confidence: u32,
     /// Ids of the messages it was made from, and of those that say the same.
-    pub sources: Vec<String>,
+    pub sources: Vec<MessageId>,
     /// The ids in `sources` that only say the same. They come from memories that were merged into
     /// it, and it does not depend on them.
-    pub echoes: Vec<String>,
+    pub echoes: Vec<MessageId>,
     /// Set if it is kept but no longer used.
     pub archived: Option<Archived>,
     pub created: String,
@@ -64,7 +65,7 @@ pub struct Archived {
     /// For a superseded memory: when it became outdated.
     pub since: String,
     /// The memory that replaced a merged or superseded one.
-    pub by: Option<String>,
+    pub by: Option<MemoryId>,
 }
 
 /// The memories that a consolidation archived. Each can be restored.
@@ -117,16 +118,16 @@ pub enum MadeFrom {
 pub enum MemoryOwner {
     /// All that apply to this character and to no other.
     Character {
-        character: String,
+        character: CharacterId,
     },
     /// Without a persona, those of the user without a name.
     Pair {
-        character: String,
-        persona: Option<String>,
+        character: CharacterId,
+        persona: Option<PersonaId>,
     },
     /// All that were learned in a chat.
     Chat {
-        chat: String,
+        chat: ChatId,
     },
     Everybody,
 }
@@ -169,10 +170,10 @@ pub struct MemoryStorage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Keyframe {
-    pub id: String,
-    pub chat: String,
+    pub id: KeyframeId,
+    pub chat: ChatId,
     /// Its first message.
-    pub message: String,
+    pub message: MessageId,
     /// Number of messages that it covers.
     pub messages: u32,
     /// The time of its last message.
@@ -184,8 +185,8 @@ pub struct Keyframe {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
-    pub message: String,
-    pub chat: String,
+    pub message: MessageId,
+    pub chat: ChatId,
     /// The chat's title, or the character's name if it has none.
     pub title: String,
     /// The speaker.
@@ -213,7 +214,7 @@ pub struct Recollected {
     /// Ids of the messages it was made from.
     pub sources: Vec<String>,
     /// For a message: its chat.
-    pub chat: Option<String>,
+    pub chat: Option<ChatId>,
     pub created: Option<String>,
     /// Its source, as a text.
     pub source: String,
@@ -254,8 +255,10 @@ pub struct Recollection {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryDraft {
-    /// Empty for a new one.
-    pub id: String,
+    /// `null` or an empty text for a new one.
+    #[serde(default, deserialize_with = "domain::id::none_if_empty")]
+    #[specta(type = Option<MemoryId>)]
+    pub id: Option<MemoryId>,
     /// A note, if it is none of the types.
     #[serde(rename = "type")]
     pub kind: String,
@@ -263,11 +266,11 @@ pub struct MemoryDraft {
     pub importance: u32,
     pub pinned: bool,
     pub scope: MemoryScope,
-    pub character: String,
+    pub character: CharacterId,
     /// For the scope of a pair. Without it, the default persona is used.
-    pub persona: Option<String>,
+    pub persona: Option<PersonaId>,
     /// For the scope of a chat.
-    pub chat: Option<String>,
+    pub chat: Option<ChatId>,
     /// For the scope of a world: a lorebook outside cards.
-    pub world: Option<String>,
+    pub world: Option<LorebookId>,
 }

@@ -1,5 +1,6 @@
 //! Search over messages and everything else that people write.
 
+use domain::{CharacterId, ChatId, LorebookId, MemoryId, MessageId, SwipeId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -19,13 +20,13 @@ pub struct SearchPage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchHit {
-    pub chat: String,
+    pub chat: ChatId,
     /// Title of the chat; empty if it has none.
     pub title: String,
     /// Name of the chat's character.
     pub character: String,
-    pub message: String,
-    pub swipe: String,
+    pub message: MessageId,
+    pub swipe: SwipeId,
     /// The version is the one that is shown.
     pub is_shown: bool,
     pub role: Role,
@@ -52,7 +53,7 @@ pub struct ExcerptPart {
 #[serde(rename_all = "camelCase")]
 pub struct ChatMatches {
     /// Messages whose shown version matches, in the order of the chat.
-    pub messages: Vec<String>,
+    pub messages: Vec<MessageId>,
     /// There are further matches before these.
     pub more: bool,
     /// The words and phrases to highlight.
@@ -125,34 +126,34 @@ pub enum ItemPlace {
     /// The author's note for all chats.
     Note,
     ChatNote {
-        chat: String,
+        chat: ChatId,
     },
     CharacterNote {
-        character: String,
+        character: CharacterId,
     },
     /// A chat's replacement of a field of the card.
     ChatText {
-        chat: String,
+        chat: ChatId,
         field: CardField,
     },
     /// `chat` is a chat in whose memory panel it is.
     Memory {
-        memory: String,
-        chat: Option<String>,
-        character: Option<String>,
+        memory: MemoryId,
+        chat: Option<ChatId>,
+        character: Option<CharacterId>,
     },
     Entry {
-        book: String,
+        book: LorebookId,
         entry: String,
     },
     /// An entry of the lorebook in a card.
     CardEntry {
-        character: String,
+        character: CharacterId,
         entry: String,
     },
     /// `field` is the field of the card with the first match; empty for the name.
     Character {
-        character: String,
+        character: CharacterId,
         field: String,
     },
 }

@@ -1,5 +1,6 @@
 //! The model hub, downloads and moves.
 
+use domain::ModelId;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -258,7 +259,7 @@ pub enum MoveState {
 #[serde(rename_all = "camelCase")]
 pub struct ModelMove {
     /// Id of the model.
-    pub model: String,
+    pub model: ModelId,
     pub name: String,
     /// The model folder that it goes to.
     pub folder: String,

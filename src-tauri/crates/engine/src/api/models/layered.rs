@@ -1,5 +1,6 @@
 //! Settings with their layers: value, origin, owner.
 
+use domain::{CharacterId, ChatId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -11,8 +12,8 @@ use crate::api::ModelRef;
 pub enum SettingOwner {
     Global,
     Model { model: ModelRef },
-    Character { id: String },
-    Chat { id: String },
+    Character { id: CharacterId },
+    Chat { id: ChatId },
 }
 
 /// A layer of settings. Later ones override earlier ones.
@@ -178,5 +179,5 @@ pub struct LayeredSettings {
     /// The model whose layer applies.
     pub model: Option<ModelRef>,
     /// The character whose layer applies.
-    pub character: Option<String>,
+    pub character: Option<CharacterId>,
 }

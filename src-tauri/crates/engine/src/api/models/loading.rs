@@ -1,5 +1,6 @@
 //! How local models are loaded: devices, memory, adapters, speed.
 
+use domain::ModelId;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -60,7 +61,7 @@ pub enum ModelActivity {
 #[serde(rename_all = "camelCase")]
 pub struct ModelState {
     /// Id of the model.
-    pub id: String,
+    pub id: ModelId,
     pub activity: ModelActivity,
     /// In tokens; 0 unless it is loaded.
     pub context: u32,

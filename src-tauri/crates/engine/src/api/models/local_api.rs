@@ -1,5 +1,6 @@
 //! The local API: its server, its keys, and what a key allows.
 
+use domain::{ApiKeyId, CharacterId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -73,7 +74,7 @@ pub enum ApiServerState {
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyLimits {
     /// Ids of the only characters that it may use; `null` allows all.
-    pub characters: Option<Vec<String>>,
+    pub characters: Option<Vec<CharacterId>>,
     /// Whether it may use models without a character.
     pub raw_models: bool,
     /// It may store nothing: no message, no memory, no change.
@@ -84,7 +85,7 @@ pub struct ApiKeyLimits {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKey {
-    pub id: String,
+    pub id: ApiKeyId,
     pub name: String,
     /// The first characters of the key.
     pub start: String,
@@ -117,7 +118,7 @@ pub struct ApiGrant {
     /// Name of the key, for logs.
     pub name: String,
     /// Ids of the only characters that it may use; `None` allows all.
-    pub characters: Option<Vec<String>>,
+    pub characters: Option<Vec<CharacterId>>,
     /// Whether it may use models without a character.
     pub raw_models: bool,
     /// It may store nothing.
@@ -140,10 +141,10 @@ impl ApiGrant {
         self.characters.is_some() || !self.raw_models || self.read_only
     }
 
-    pub fn allows_character(&self, id: &str) -> bool {
+    pub fn allows_character(&self, id: CharacterId) -> bool {
         self.characters
             .as_ref()
-            .is_none_or(|allowed| allowed.iter().any(|one| one == id))
+            .is_none_or(|allowed| allowed.contains(&id))
     }
 }
 
@@ -153,16 +154,18 @@ mod tests {
 
     #[test]
     fn grant_without_a_list_allows_all_characters() {
-        assert!(ApiGrant::full("token").allows_character("a"));
+        let one = CharacterId(uuid::Uuid::now_v7());
+        let other = CharacterId(uuid::Uuid::now_v7());
+        assert!(ApiGrant::full("token").allows_character(one));
         let limited = ApiGrant {
-            characters: Some(vec!["a".into()]),
+            characters: Some(vec![one]),
             ..ApiGrant::full("key")
         };
-        assert!(limited.allows_character("a") && !limited.allows_character("b"));
+        assert!(limited.allows_character(one) && !limited.allows_character(other));
         let none_left = ApiGrant {
             characters: Some(Vec::new()),
             ..limited
         };
-        assert!(!none_left.allows_character("a"));
+        assert!(!none_left.allows_character(one));
     }
 }

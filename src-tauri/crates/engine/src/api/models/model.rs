@@ -1,5 +1,6 @@
 //! Models, endpoints, and the services that offer endpoints.
 
+use domain::{EndpointId, ModelId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -10,7 +11,7 @@ use crate::api::CountedWith;
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum ModelRef {
     Local {
-        id: String,
+        id: ModelId,
     },
     /// The id of an endpoint, which selects its preset model, or the id of one of its models.
     Remote {
@@ -31,7 +32,7 @@ pub enum Fits {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Model {
-    pub id: String,
+    pub id: ModelId,
     pub name: String,
     pub path: String,
     #[specta(type = f64)]
@@ -69,7 +70,7 @@ pub enum EndpointDialect {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct Endpoint {
-    pub id: String,
+    pub id: EndpointId,
     pub name: String,
     pub dialect: EndpointDialect,
     pub url: String,
@@ -152,7 +153,7 @@ pub struct HeaderDraft {
 #[serde(rename_all = "camelCase")]
 pub struct EndpointDraft {
     /// Absent for a new one.
-    pub id: Option<String>,
+    pub id: Option<EndpointId>,
     pub name: String,
     /// Absent keeps the stored one; for a new endpoint it is guessed from the address.
     #[serde(default)]

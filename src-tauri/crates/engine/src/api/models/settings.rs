@@ -1,5 +1,6 @@
 //! Settings of the app, and its health.
 
+use domain::{ChatId, PersonaId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -40,7 +41,7 @@ pub struct Settings {
     /// Used by chats that choose no model.
     pub default_model: Option<ModelRef>,
     /// Persona of new chats.
-    pub default_persona: Option<String>,
+    pub default_persona: Option<PersonaId>,
     pub notifications: Notifications,
     pub local_api: LocalApiSettings,
 }
@@ -52,7 +53,7 @@ pub struct SettingsChange {
     pub theme: Option<Theme>,
     pub language: Option<String>,
     pub default_model: Option<ModelRef>,
-    pub default_persona: Option<String>,
+    pub default_persona: Option<PersonaId>,
     pub notifications: Option<Notifications>,
     pub local_api: Option<LocalApiSettings>,
 }
@@ -106,7 +107,7 @@ pub struct Startup {
     pub version: String,
     pub settings: Settings,
     /// The chat that was open last; on the first start that of the sample character.
-    pub chat: Option<String>,
+    pub chat: Option<ChatId>,
     /// Events before the window existed, such as replies that a crash cut off.
     pub notices: Vec<String>,
     pub data_dir: String,

@@ -1,5 +1,6 @@
 //! Tool servers and the tools that they list.
 
+use domain::ToolServerId;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -7,7 +8,7 @@ use specta::Type;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolServer {
-    pub id: String,
+    pub id: ToolServerId,
     pub name: String,
     /// The user has switched it on. Only then does it start, when a model calls one of its tools.
     pub enabled: bool,
@@ -111,7 +112,7 @@ pub enum ServerToolGrant {
 #[serde(rename_all = "camelCase")]
 pub struct ToolServerDraft {
     /// `null` adds a server.
-    pub id: Option<String>,
+    pub id: Option<ToolServerId>,
     pub name: String,
     pub transport: ToolServerTransport,
     /// All variables or headers.

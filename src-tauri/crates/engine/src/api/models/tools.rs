@@ -1,5 +1,6 @@
 //! Tools: rounds of calls in a reply, questions to the user, and the user's decisions.
 
+use domain::ChatId;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -42,7 +43,7 @@ pub struct ToolRoundFigures {
 #[serde(rename_all = "camelCase")]
 pub struct ToolRequest {
     pub id: String,
-    pub chat: String,
+    pub chat: ChatId,
     /// Name of the speaker whose model wants to call the tool.
     pub speaker: String,
     /// Server of the tool; empty for the app's own.
@@ -87,7 +88,7 @@ pub struct ToolGrant {
     pub source: String,
     pub tool: String,
     /// The chat in which it applies; `null` for all.
-    pub chat: Option<String>,
+    pub chat: Option<ChatId>,
     /// Title of that chat; empty if it has none.
     pub chat_title: Option<String>,
     pub allowed: bool,

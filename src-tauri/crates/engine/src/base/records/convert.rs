@@ -56,7 +56,7 @@ fn display(role: Role, text: &str) -> Option<api::Display> {
 
 fn swipe(role: Role, swipe: &Swipe, figures: Option<api::Figures>) -> api::Swipe {
     api::Swipe {
-        id: swipe.id.to_string(),
+        id: swipe.id,
         text: swipe.text.clone(),
         display: display(role, &swipe.text),
         state: state(swipe.state),
@@ -147,7 +147,7 @@ pub(crate) fn message(
     figures: impl Fn(&Swipe) -> Option<api::Figures>,
 ) -> api::Message {
     api::Message {
-        id: message.id.to_string(),
+        id: message.id,
         role: role(message.role),
         name: speakers.of(message.id, message.role).to_owned(),
         speaker: speakers.other(message.id, message.role),
@@ -233,26 +233,26 @@ pub(crate) fn persona(
         place,
     } = persona;
     api::Persona {
-        id: id.to_string(),
+        id,
         name,
         description,
         instructions,
         picture: picture.map(|hash| hash.to_string()),
         place: persona_place::shown(place),
-        characters: characters.iter().map(ToString::to_string).collect(),
+        characters: characters.to_vec(),
     }
 }
 
 pub(crate) fn model_ref(choice: ModelChoice) -> api::ModelRef {
     match choice {
-        ModelChoice::Local(id) => api::ModelRef::Local { id: id.to_string() },
+        ModelChoice::Local(id) => api::ModelRef::Local { id },
         ModelChoice::Remote(id) => api::ModelRef::Remote { id: id.to_string() },
     }
 }
 
 pub(crate) fn model_choice(model: &api::ModelRef) -> ApiResult<ModelChoice> {
     Ok(match model {
-        api::ModelRef::Local { id } => ModelChoice::Local(id.parse()?),
+        api::ModelRef::Local { id } => ModelChoice::Local(*id),
         api::ModelRef::Remote { id } => ModelChoice::Remote(id.parse()?),
     })
 }
@@ -261,8 +261,8 @@ pub(crate) fn owner(owner: &api::SettingOwner) -> ApiResult<Owner> {
     Ok(match owner {
         api::SettingOwner::Global => Owner::Global,
         api::SettingOwner::Model { model } => Owner::Model(model_choice(model)?),
-        api::SettingOwner::Character { id } => Owner::Character(id.parse()?),
-        api::SettingOwner::Chat { id } => Owner::Chat(id.parse()?),
+        api::SettingOwner::Character { id } => Owner::Character(*id),
+        api::SettingOwner::Chat { id } => Owner::Chat(*id),
     })
 }
 
@@ -273,7 +273,7 @@ pub(crate) fn summary(listed: CharacterListItem) -> api::CharacterSummary {
         tags,
     } = listed.listing.unwrap_or_default();
     api::CharacterSummary {
-        id: listed.id.to_string(),
+        id: listed.id,
         name: listed.name,
         tagline,
         picture: listed.picture.map(|hash| hash.to_string()),
@@ -294,7 +294,7 @@ pub(crate) fn place(
     }: store::Place,
 ) -> api::ListPlace {
     api::ListPlace {
-        folder: folder.map(|id| id.to_string()),
+        folder,
         pinned,
         archived,
     }

@@ -72,7 +72,7 @@ impl Stage {
         let started = Instant::now();
         let report = self
             .engine
-            .preview_prompt(of.to_string(), text, WhatIf::default())
+            .preview_prompt(of, text, WhatIf::default())
             .await?;
         let milliseconds = started.elapsed().as_secs_f64() * 1_000.0;
         let kept = || report.blocks.iter().filter(|block| block.kept);
@@ -107,9 +107,7 @@ impl Stage {
         if self.known.budgets.insert(chat, budget).unwrap_or_default() == budget {
             return Ok(());
         }
-        let owner = SettingOwner::Chat {
-            id: chat.to_string(),
-        };
+        let owner = SettingOwner::Chat { id: chat };
         let words = budget.map(|tokens| tokens.to_string());
         let words = words.unwrap_or_else(|| "auto".to_owned());
         self.engine

@@ -6,6 +6,7 @@ use domain::card::Card;
 use domain::lorebook::{Binding, Book};
 use domain::{CharacterId, ChatId, MessageId, PersonaId};
 use serde_json::json;
+use uuid::Uuid;
 
 use super::lines::Line;
 use super::probe::Probed;
@@ -129,7 +130,7 @@ impl Stage {
             Step::Edit(Rewritten { message, text }) => {
                 _ = self
                     .engine
-                    .edit_message(self.known.message(&message)?.to_string(), text)
+                    .edit_message(self.known.message(&message)?, text)
                     .await?;
             }
             Step::Swipe(Rewritten { message, text }) => {
@@ -137,13 +138,13 @@ impl Stage {
             }
             Step::Delete(deleted) => {
                 self.engine
-                    .delete_message(self.known.message(&deleted.message)?.to_string())
+                    .delete_message(self.known.message(&deleted.message)?)
                     .await?;
             }
             Step::Branch(branch) => self.branch(branch).await?,
             Step::DeleteChat(Where { pair, chat }) => {
                 let id = self.chat(&pair, &chat).await?;
-                self.engine.delete_chat(id.to_string()).await?;
+                self.engine.delete_chat(id).await?;
                 self.known.chats.remove(&(pair, chat));
             }
             Step::Remember(noted) => self.remember(noted).await?,
@@ -206,7 +207,7 @@ impl Stage {
             Some(known) => known.id,
             None => {
                 let new = new_persona(&persona);
-                self.engine.save_persona(new).await?.id.parse()?
+                self.engine.save_persona(new).await?.id
             }
         };
         self.known.pairs.insert(pair, (character, persona));
@@ -236,10 +237,8 @@ impl Stage {
             Some(known) => known.id,
             None => {
                 let id = self.engine.library.chats.start_chat(character).await?;
-                self.engine
-                    .set_chat_persona(id.to_string(), persona.to_string())
-                    .await?;
-                self.engine.rename_chat(id.to_string(), title).await?;
+                self.engine.set_chat_persona(id, persona).await?;
+                self.engine.rename_chat(id, title).await?;
                 id
             }
         };
@@ -258,16 +257,21 @@ impl Stage {
         let id = self.chat(&pair, &chat).await?;
         let mut characters = Vec::with_capacity(members.len());
         for name in &members {
-            characters.push(self.character(name, "").await?.to_string());
+            characters.push(self.character(name, "").await?);
         }
-        self.engine.set_members(id.to_string(), characters).await
+        self.engine.set_members(id, characters).await
     }
 
     /// The ids of a chat and of a participant.
-    async fn member(&mut self, pair: &str, chat: &str, name: &str) -> ApiResult<(String, String)> {
+    async fn member(
+        &mut self,
+        pair: &str,
+        chat: &str,
+        name: &str,
+    ) -> ApiResult<(ChatId, CharacterId)> {
         Ok((
-            self.chat(pair, chat).await?.to_string(),
-            self.character(name, "").await?.to_string(),
+            self.chat(pair, chat).await?,
+            self.character(name, "").await?,
         ))
     }
 
@@ -289,15 +293,15 @@ impl Stage {
     async fn remember(&self, Noted { pair, text }: Noted) -> ApiResult<()> {
         let (character, persona) = self.known.pair(&pair)?;
         let draft = MemoryDraft {
-            id: String::new(),
+            id: None,
             kind: "note".to_owned(),
             text,
             importance: IMPORTANCE,
             pinned: false,
             scope: MemoryScope::Pair,
             world: None,
-            character: character.to_string(),
-            persona: Some(persona.to_string()),
+            character,
+            persona: Some(persona),
             chat: None,
         };
         self.engine.save_memory(draft).await.map(|_| ())
@@ -313,14 +317,14 @@ impl Stage {
     async fn share(&self, noted: Noted) -> ApiResult<()> {
         for memory in self.noted(&noted).await? {
             let draft = MemoryDraft {
-                id: memory.id,
+                id: Some(memory.id),
                 kind: memory.kind,
                 text: memory.text,
                 importance: memory.importance,
                 pinned: memory.pinned,
                 scope: MemoryScope::Profile,
                 world: None,
-                character: memory.character.unwrap_or_default(),
+                character: memory.character.unwrap_or(CharacterId(Uuid::nil())),
                 persona: None,
                 chat: None,
             };
@@ -332,13 +336,8 @@ impl Stage {
     /// The memories that contain the text.
     async fn noted(&self, Noted { pair, text }: &Noted) -> ApiResult<Vec<api::Memory>> {
         let (character, persona) = self.known.pair(pair)?;
-        let mut all = self.engine.every_memory(character.to_string()).await?;
-        let of_pair = |memory: &api::Memory| {
-            memory
-                .persona
-                .as_deref()
-                .is_none_or(|id| id == persona.to_string())
-        };
+        let mut all = self.engine.every_memory(character).await?;
+        let of_pair = |memory: &api::Memory| memory.persona.is_none_or(|id| id == persona);
         all.retain(|memory| of_pair(memory) && memory.text.contains(text));
         Ok(all)
     }
@@ -384,10 +383,10 @@ impl Stage {
     ) -> ApiResult<()> {
         let owner = match (pair, chat) {
             (Some(pair), Some(chat)) => SettingOwner::Chat {
-                id: self.chat(&pair, &chat).await?.to_string(),
+                id: self.chat(&pair, &chat).await?,
             },
             (Some(pair), None) => SettingOwner::Character {
-                id: self.known.pair(&pair)?.0.to_string(),
+                id: self.known.pair(&pair)?.0,
             },
             _ => SettingOwner::Global,
         };

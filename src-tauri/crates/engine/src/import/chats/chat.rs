@@ -34,15 +34,10 @@ impl ChatImports {
     /// `NotFound` if there is no such character.
     pub(crate) async fn import_chats_with(
         &self,
-        character: String,
+        character: CharacterId,
         files: Vec<PathBuf>,
     ) -> ApiResult<ImportReport> {
-        let with = self
-            .library()
-            .characters
-            .character(character.parse()?)
-            .await?
-            .id;
+        let with = self.library().characters.character(character).await?.id;
         let mut report = ImportReport::default();
         for file in files {
             self.import_chat_file(&file, Some(with), &mut report)
@@ -59,7 +54,7 @@ impl ChatImports {
     /// `NotFound` if there is no such character.
     pub(crate) async fn import_chat_with(
         &self,
-        character: String,
+        character: CharacterId,
         file: String,
         bytes: Vec<u8>,
     ) -> ApiResult<ImportReport> {
@@ -76,16 +71,11 @@ impl ChatImports {
     /// `NotFound` if the character does not exist.
     pub(crate) async fn import_one_chat_of_many(
         &self,
-        character: String,
+        character: CharacterId,
         file: String,
         bytes: Vec<u8>,
     ) -> ApiResult<ImportReport> {
-        let with = self
-            .library()
-            .characters
-            .character(character.parse()?)
-            .await?
-            .id;
+        let with = self.library().characters.character(character).await?.id;
         let mut report = ImportReport::default();
         self.import_chat(file, bytes, Some(with), &mut report)
             .await?;

@@ -93,7 +93,7 @@ impl ChatImports {
                 ..NewChat::of(chat, character.id, None)
             })
             .await?;
-        let owner = SettingOwner::Chat { id: id.to_string() };
+        let owner = SettingOwner::Chat { id };
         if !note.is_empty()
             && let Err(error) = self
                 .config()

@@ -140,7 +140,7 @@ impl FileImports {
         match self.config().models.add_model(path.to_owned()).await {
             Ok(model) => report.imported.push(Imported {
                 kind: "model".into(),
-                id: model.id,
+                id: model.id.to_string(),
                 name: model.name,
                 file,
                 warnings: Vec::new(),

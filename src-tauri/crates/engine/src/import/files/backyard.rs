@@ -24,12 +24,7 @@ impl FileImports {
             return Ok(Vec::new());
         };
         Ok(self
-            .set_sampling(
-                &SettingOwner::Character {
-                    id: character.id.to_string(),
-                },
-                &sampling,
-            )
+            .set_sampling(&SettingOwner::Character { id: character.id }, &sampling)
             .await)
     }
 
@@ -115,22 +110,21 @@ impl FileImports {
                 title: title.clone(),
                 ..NewChat::of(chat, character.id, None)
             })
-            .await?
-            .to_string();
+            .await?;
         for (field, text) in texts {
             self.library()
                 .characters
-                .set_chat_text(id.clone(), field, Some(text))
+                .set_chat_text(id, field, Some(text))
                 .await?;
         }
         let warnings = match own {
             Some(own) if own == sampling => Vec::new(),
             _ => {
-                self.set_sampling(&SettingOwner::Chat { id: id.clone() }, &sampling)
+                self.set_sampling(&SettingOwner::Chat { id }, &sampling)
                     .await
             }
         };
-        Ok((id, title, warnings))
+        Ok((id.to_string(), title, warnings))
     }
 
     async fn set_sampling(&self, owner: &SettingOwner, sampling: &BackyardSampling) -> Vec<String> {

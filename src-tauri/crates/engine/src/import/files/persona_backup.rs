@@ -1,8 +1,9 @@
 //! Imports SillyTavern's persona backup: names by picture file, and descriptions.
 
+use domain::PersonaId;
 use serde_json::{Map, Value};
 
-use crate::api::{ImportReport, Imported, Persona, Refused, Skipped};
+use crate::api::{ImportReport, Imported, PersonaDraft, Refused, Skipped};
 use crate::base::error::ApiResult;
 use crate::import::files::FileImports;
 use crate::import::sillytavern::persona_details::persona_place;
@@ -23,7 +24,7 @@ impl FileImports {
         let Some(PersonaBackup { names, about }) = PersonaBackup::of(json) else {
             return Ok(false);
         };
-        let mut known: Vec<(String, String)> = self
+        let mut known: Vec<(String, PersonaId)> = self
             .library()
             .personas
             .list_personas()
@@ -45,7 +46,7 @@ impl FileImports {
             if let Some((_, id)) = known.iter().find(|(one, _)| one == name) {
                 let reason = format!("there is already a persona \"{name}\"");
                 report.skipped.push(Skipped {
-                    id: id.clone(),
+                    id: id.to_string(),
                     file: file.to_owned(),
                     reason,
                 });
@@ -81,7 +82,7 @@ impl FileImports {
         name: &str,
         about: Option<&Value>,
         report: &mut ImportReport,
-    ) -> ApiResult<Option<String>> {
+    ) -> ApiResult<Option<PersonaId>> {
         let text = |field: &str| {
             about
                 .and_then(|about| about.get(field)?.as_str())
@@ -90,7 +91,7 @@ impl FileImports {
         let mut warnings = Vec::new();
         let description = text("description").to_owned();
         let place = persona_place(about, &mut warnings);
-        let persona = Persona {
+        let persona = PersonaDraft {
             description,
             place,
             ..new_persona(name)
@@ -103,10 +104,10 @@ impl FileImports {
                         .push(format!("its lorebook \"{book}\" is not in this file; bind it to the persona yourself"));
                 }
                 let kind = "persona".to_owned();
-                let id = saved.id.clone();
+                let id = saved.id;
                 report.imported.push(Imported {
                     kind,
-                    id,
+                    id: id.to_string(),
                     name: saved.name,
                     file: file.to_owned(),
                     warnings,

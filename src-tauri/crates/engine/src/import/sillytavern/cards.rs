@@ -286,19 +286,16 @@ impl FolderImports {
         let added = report.imported[imported..]
             .iter()
             .find(|one| one.kind == "character")
-            .map(|one| &one.id);
+            .and_then(|one| one.id.parse::<CharacterId>().ok());
         if let Some(id) = added {
             self.library()
                 .characters
-                .tag_characters(vec![id.clone()], tags.given_to(&file).to_vec(), Vec::new())
+                .tag_characters(vec![id], tags.given_to(&file).to_vec(), Vec::new())
                 .await?;
         }
-        let known = report.skipped[skipped..].iter().map(|one| &one.id);
-        let Some(id) = added
-            .into_iter()
-            .chain(known)
-            .find_map(|id| id.parse::<CharacterId>().ok())
-        else {
+        let known = report.skipped[skipped..].iter();
+        let known = known.filter_map(|one| one.id.parse().ok());
+        let Some(id) = added.into_iter().chain(known).next() else {
             return Ok(None);
         };
         let place = folder.to_owned();

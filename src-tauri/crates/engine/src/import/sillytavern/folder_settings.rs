@@ -59,9 +59,7 @@ impl FolderImports {
         self.take_settings(SettingOwner::Global, "Settings", wanted, report)
             .await?;
         for (character, name, note) in notes_of_characters(settings, cast) {
-            let owner = SettingOwner::Character {
-                id: character.to_string(),
-            };
+            let owner = SettingOwner::Character { id: character };
             self.take_settings(owner, &format!("Author's note of {name}"), note, report)
                 .await?;
         }

@@ -1,6 +1,7 @@
 //! Reads where SillyTavern puts the description of a persona, and the characters that a persona is
 //! connected to.
 
+use domain::CharacterId;
 use serde_json::Value;
 
 use crate::api::{NoteRole, PersonaPlace, PersonaPosition};
@@ -89,11 +90,11 @@ impl FolderImports {
                     .get(&composed(stem))
                     .filter(|_| text("type") == "character");
                 let taken =
-                    |id: &String| known.iter().any(|persona| persona.characters.contains(id));
-                if let Some(id) = character.map(ToString::to_string).filter(|id| !taken(id)) {
+                    |id: &CharacterId| known.iter().any(|persona| persona.characters.contains(id));
+                if let Some(id) = character.copied().filter(|id| !taken(id)) {
                     self.library()
                         .personas
-                        .bind_persona(id, Some(persona.id.clone()))
+                        .bind_persona(id, Some(persona.id))
                         .await?;
                 }
             }

@@ -6,7 +6,7 @@ use domain::lorebook::Binding;
 use domain::{PersonaId, lenient_json};
 use serde_json::Value;
 
-use crate::api::{ImportReport, Imported, Persona, Refused, Skipped};
+use crate::api::{ImportReport, Imported, PersonaDraft, Refused, Skipped};
 use crate::base::error::{ApiResult, internal};
 use crate::base::files::read_capped;
 use crate::import::reports::progress::ImportRun;
@@ -32,7 +32,7 @@ impl FolderImports {
         report: &mut ImportReport,
     ) -> ApiResult<()> {
         let about = settings.pointer("/power_user/persona_descriptions");
-        let mut known: Vec<(String, String)> = self
+        let mut known: Vec<(String, PersonaId)> = self
             .library()
             .personas
             .list_personas()
@@ -46,30 +46,26 @@ impl FolderImports {
             }
             run.step();
             let of_it = |field: &str| about.and_then(|about| about.get(picture)?.get(field));
-            let there = known
-                .iter()
-                .find(|(one, _)| one == name)
-                .map(|(_, id)| id.clone());
+            let there = known.iter().find(|(one, _)| one == name).map(|(_, id)| *id);
             let id = match &there {
                 Some(id) => {
                     let reason = format!("there is already a persona \"{name}\"");
                     report.skipped.push(Skipped {
-                        id: id.clone(),
+                        id: id.to_string(),
                         file: SETTINGS.into(),
                         reason,
                     });
-                    id.clone()
+                    *id
                 }
                 None => {
                     let about = about.and_then(|about| about.get(picture));
                     let Some(id) = self.import_persona(name, about, report).await? else {
                         continue;
                     };
-                    known.push((name.to_owned(), id.clone()));
+                    known.push((name.to_owned(), id));
                     id
                 }
             };
-            let id = id.parse()?;
             wishes.add(of_it("lorebook"), Binding::Persona(id));
             if let Some(at) = tavern
                 .avatars
@@ -133,14 +129,14 @@ impl FolderImports {
         name: &str,
         about: Option<&Value>,
         report: &mut ImportReport,
-    ) -> ApiResult<Option<String>> {
+    ) -> ApiResult<Option<PersonaId>> {
         let text = about
             .and_then(|about| about.get("description")?.as_str())
             .unwrap_or_default();
         let mut warnings = Vec::new();
         let description = text.to_owned();
         let place = persona_place(about, &mut warnings);
-        let persona = Persona {
+        let persona = PersonaDraft {
             description,
             place,
             ..new_persona(name)
@@ -149,7 +145,7 @@ impl FolderImports {
             Ok(saved) => {
                 report.imported.push(Imported {
                     warnings,
-                    ..row("persona", saved.id.clone(), saved.name)
+                    ..row("persona", saved.id.to_string(), saved.name)
                 });
                 Ok(Some(saved.id))
             }

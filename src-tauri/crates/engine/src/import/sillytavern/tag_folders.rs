@@ -8,7 +8,9 @@ use std::path::Path;
 use domain::CharacterId;
 use serde_json::Value;
 
-use crate::api::{Folder, FolderColor, FolderKind, ImportReport, Imported, Refused, Skipped};
+use crate::api::{
+    Folder, FolderColor, FolderDraft, FolderKind, ImportReport, Imported, Refused, Skipped,
+};
 use crate::base::error::ApiResult;
 use crate::import::sillytavern::FolderImports;
 use crate::import::sillytavern::cards::Cast;
@@ -60,7 +62,7 @@ impl FolderImports {
                 Some(folder) => {
                     let reason = format!("the folder {} exists already", folder.name);
                     report.skipped.push(Skipped {
-                        id: folder.id.clone(),
+                        id: folder.id.to_string(),
                         file: SETTINGS.to_owned(),
                         reason,
                     });
@@ -88,8 +90,8 @@ impl FolderImports {
         tag: &TagFolder,
         report: &mut ImportReport,
     ) -> ApiResult<Option<Folder>> {
-        let wanted = Folder {
-            id: String::new(),
+        let wanted = FolderDraft {
+            id: None,
             kind: FolderKind::Character,
             parent: None,
             name: tag.name.clone(),
@@ -102,11 +104,11 @@ impl FolderImports {
         let file = SETTINGS.to_owned();
         Ok(match self.library().folders.save_folder(wanted).await {
             Ok(folder) => {
-                let id = folder.id.clone();
+                let id = folder.id;
                 let name = folder.name.clone();
                 report.imported.push(Imported {
                     kind,
-                    id,
+                    id: id.to_string(),
                     name,
                     file,
                     warnings: Vec::new(),

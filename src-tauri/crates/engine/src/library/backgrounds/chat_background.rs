@@ -1,6 +1,7 @@
 //! Selects the background of a chat.
 
 use context::scene_words::longest_match;
+use domain::ChatId;
 use domain::chat::Chat;
 use domain::settings::{SettingOrigin, Values};
 
@@ -16,8 +17,8 @@ impl Backgrounds {
     ///
     /// # Errors
     /// `NotFound` if the chat does not exist.
-    pub(crate) async fn chat_background(&self, chat: String) -> ApiResult<Option<ChatBackground>> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?;
+    pub(crate) async fn chat_background(&self, chat: ChatId) -> ApiResult<Option<ChatBackground>> {
+        let chat = self.chat_lookup.chat(chat).await?;
         let resolved = self
             .config()
             .setting_layers

@@ -55,8 +55,8 @@ pub(crate) struct NewAsset {
 
 impl Characters {
     /// Lists the assets in the order of the card.
-    pub(crate) async fn card_assets(&self, character: String) -> ApiResult<Vec<CardAsset>> {
-        let character = self.character(character.parse()?).await?;
+    pub(crate) async fn card_assets(&self, character: CharacterId) -> ApiResult<Vec<CardAsset>> {
+        let character = self.character(character).await?;
         let (card, _) = self.card(&character)?;
         let mut there = self.paths_put(character.id).await?;
         if card.embedded_file_count() > there.len()
@@ -81,7 +81,7 @@ impl Characters {
     /// `NotFound` if the character or the asset does not exist.
     pub(crate) async fn show_card_asset(
         &self,
-        character: String,
+        character: CharacterId,
         id: String,
     ) -> ApiResult<Option<String>> {
         let Some(bytes) = self.card_asset_bytes(character, id).await? else {
@@ -102,10 +102,10 @@ impl Characters {
     /// `NotFound` if the character or the asset does not exist.
     pub(crate) async fn card_asset_bytes(
         &self,
-        character: String,
+        character: CharacterId,
         id: String,
     ) -> ApiResult<Option<Vec<u8>>> {
-        let character = self.character(character.parse()?).await?;
+        let character = self.character(character).await?;
         let (card, _) = self.card(&character)?;
         let at = place(&card, &id)?;
         if let Some(file) = self.file_put(&character, &card, at).await? {
@@ -130,7 +130,7 @@ impl Characters {
     /// `BadInput` if the file exceeds [`MAX_PICTURE_BYTES`] or the card has too many assets.
     pub(crate) async fn add_card_asset(
         &self,
-        character: String,
+        character: CharacterId,
         kind: String,
         file: String,
         data: String,
@@ -154,7 +154,7 @@ impl Characters {
         let mime = mime(&bytes);
         let file = self.assets.keep(bytes, mime).await?;
         self.put_card_assets(
-            character.parse()?,
+            character,
             vec![NewAsset {
                 kind,
                 name,
@@ -175,14 +175,14 @@ impl Characters {
     /// one.
     pub(crate) async fn update_card_asset(
         &self,
-        character: String,
+        character: CharacterId,
         id: String,
         kind: String,
         name: String,
     ) -> ApiResult<Vec<CardAsset>> {
         let kind = word(&kind, "kind")?;
         let name = word(&name, "name")?;
-        self.change_assets(&character, move |card, _, _| {
+        self.change_assets(character, move |card, _, _| {
             let changed = place(card, &id)
                 .and_then(|at| refuse_second_main(card, at, &kind, &name).map(|()| at));
             Ok(changed.map(|at| _ = card.set_asset(at, &kind, &name)))
@@ -195,10 +195,10 @@ impl Characters {
     /// this.
     pub(crate) async fn remove_card_asset(
         &self,
-        character: String,
+        character: CharacterId,
         id: String,
     ) -> ApiResult<String> {
-        self.change_assets(&character, move |card, of, store| {
+        self.change_assets(character, move |card, of, store| {
             let at = match place(card, &id) {
                 Ok(at) => at,
                 Err(error) => return Ok(Err(error)),
@@ -236,7 +236,7 @@ impl Characters {
     /// `BadInput` if `removed` is not the result of `remove_card_asset`.
     pub(crate) async fn restore_card_asset(
         &self,
-        character: String,
+        character: CharacterId,
         removed: String,
     ) -> ApiResult<Vec<CardAsset>> {
         let refused = |why: &str| {
@@ -250,7 +250,7 @@ impl Characters {
         if !removed.is_ours() {
             return Err(refused("its path is not one of this app"));
         }
-        self.change_assets(&character, move |card, of, store| {
+        self.change_assets(character, move |card, of, store| {
             if let Some((path, file)) = removed.file {
                 store.card_files_mut().put(of, &path, file)?;
             }
@@ -268,7 +268,7 @@ impl Characters {
         files: Vec<NewAsset>,
     ) -> ApiResult<usize> {
         let now = self.base().now();
-        self.change_assets(&character.to_string(), move |card, of, store| {
+        self.change_assets(character, move |card, of, store| {
             for NewAsset { file, mime, .. } in &files {
                 store.assets_mut().put_kept(*file, mime, now)?;
             }
@@ -280,7 +280,7 @@ impl Characters {
     /// Changes a card's asset list in one transaction.
     async fn change_assets<T: Send + 'static>(
         &self,
-        character: &str,
+        id: CharacterId,
         change: impl FnOnce(
             &mut Card,
             CharacterId,
@@ -289,7 +289,6 @@ impl Characters {
         + Send
         + 'static,
     ) -> ApiResult<T> {
-        let id = character.parse::<CharacterId>()?;
         let now = self.base().now();
         let changed = self.base().store().write(move |store| {
             let Some(character) = store.characters().get(id)? else {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use domain::CharacterId;
 use domain::card::{self, AssetPlace, Card};
 use store::{AssetHash, Character};
 
@@ -53,10 +54,10 @@ impl Characters {
     /// `NotFound`; `BadInput` if the card is too large for the format.
     pub(crate) async fn export_character(
         &self,
-        id: String,
+        id: CharacterId,
         format: CardFormat,
     ) -> ApiResult<Exported> {
-        let character = self.character(id.parse()?).await?;
+        let character = self.character(id).await?;
         let mut card = card_of(&character)?;
         card.set_modification_date(self.base().now());
         let origin = self.origin(&character, &card).await?;

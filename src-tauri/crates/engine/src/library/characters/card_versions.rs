@@ -20,9 +20,9 @@ impl Characters {
     /// The earlier versions of a card, newest first.
     pub(crate) async fn card_versions(
         &self,
-        character: String,
+        character: CharacterId,
     ) -> ApiResult<Vec<api::CardVersion>> {
-        let character = self.character(character.parse()?).await?;
+        let character = self.character(character).await?;
         let id = character.id;
         let versions = self
             .base()
@@ -57,10 +57,10 @@ impl Characters {
     /// `NotFound`.
     pub(crate) async fn card_version_changes(
         &self,
-        character: String,
+        character: CharacterId,
         version: String,
     ) -> ApiResult<Vec<api::FieldChanges>> {
-        let character = self.character(character.parse()?).await?;
+        let character = self.character(character).await?;
         let version = self.find_version(character.id, &version).await?;
         let then = texts(&fields_in(&character, &version)?)?;
         let mut now = texts(&fields_of(&character)?)?;
@@ -89,10 +89,10 @@ impl Characters {
     /// `NotFound`.
     pub(crate) async fn restore_card_version(
         &self,
-        character: String,
+        character: CharacterId,
         version: String,
     ) -> ApiResult<api::Character> {
-        let mut character = self.character(character.parse()?).await?;
+        let mut character = self.character(character).await?;
         let version = self.find_version(character.id, &version).await?;
         let fields = fields_in(&character, &version)?;
         let mut card = card_of(&character)?;
@@ -104,8 +104,8 @@ impl Characters {
     }
 
     /// Deletes all earlier versions of a card. The card itself stays.
-    pub(crate) async fn forget_card_versions(&self, character: String) -> ApiResult<()> {
-        let id = self.character(character.parse()?).await?.id;
+    pub(crate) async fn forget_card_versions(&self, character: CharacterId) -> ApiResult<()> {
+        let id = self.character(character).await?.id;
         Ok(self
             .base()
             .store()

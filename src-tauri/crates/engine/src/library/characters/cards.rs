@@ -28,8 +28,8 @@ pub struct Exported {
 }
 
 impl Characters {
-    pub(crate) async fn get_character(&self, id: String) -> ApiResult<api::Character> {
-        shown(&self.character(id.parse()?).await?)
+    pub(crate) async fn get_character(&self, id: CharacterId) -> ApiResult<api::Character> {
+        shown(&self.character(id).await?)
     }
 
     pub(crate) async fn create_character(
@@ -46,10 +46,10 @@ impl Characters {
 
     pub(crate) async fn update_character(
         &self,
-        id: String,
+        id: CharacterId,
         fields: CharacterFields,
     ) -> ApiResult<api::Character> {
-        let mut character = self.character(id.parse()?).await?;
+        let mut character = self.character(id).await?;
         let mut card = card_of(&character)?;
         card_fields::apply_fields(&mut card, &fields)?;
         character.name = card.name().to_owned();
@@ -60,10 +60,10 @@ impl Characters {
     /// Sets the picture. It is re-encoded, so that no metadata of the file remains.
     pub(crate) async fn set_character_picture(
         &self,
-        id: String,
+        id: CharacterId,
         data: String,
     ) -> ApiResult<api::Character> {
-        let mut character = self.character(id.parse()?).await?;
+        let mut character = self.character(id).await?;
         let bytes = STANDARD
             .decode(data)
             .map_err(|_| bad_input("The picture is not base64.", "Send the file again."))?;
@@ -220,7 +220,7 @@ pub(crate) fn spec(card: &Card) -> String {
 pub(crate) fn shown(character: &Character) -> ApiResult<api::Character> {
     let card = card_of(character)?;
     Ok(api::Character {
-        id: character.id.to_string(),
+        id: character.id,
         picture: character.picture.map(|hash| hash.to_string()),
         spec: character.spec.clone(),
         sources: owned(&card.source()),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::ChatId;
 use domain::card::{Card, MAX_JSON};
 use domain::chat::Chat;
 use domain::overrides::{CardText, Overrides};
@@ -24,8 +25,8 @@ impl Characters {
     ///
     /// # Errors
     /// `NotFound` if the chat does not exist.
-    pub(crate) async fn chat_texts(&self, chat: String) -> ApiResult<Vec<ChatText>> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?;
+    pub(crate) async fn chat_texts(&self, chat: ChatId) -> ApiResult<Vec<ChatText>> {
+        let chat = self.chat_lookup.chat(chat).await?;
         let (card, _) = self.card(&self.character(chat.character).await?)?;
         let own = self
             .base()
@@ -47,11 +48,11 @@ impl Characters {
     /// `NotFound` if the chat does not exist; `BadInput` if the text is too long for a card.
     pub(crate) async fn set_chat_text(
         &self,
-        chat: String,
+        chat: ChatId,
         field: CardField,
         text: Option<String>,
     ) -> ApiResult<Vec<ChatText>> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?;
+        let chat = self.chat_lookup.chat(chat).await?;
         let field = stored(field);
         if text.as_ref().is_some_and(|text| text.len() > MAX_JSON) {
             return Err(bad_input("The text is too long.", "Shorten it."));
@@ -66,7 +67,7 @@ impl Characters {
         self.base()
             .events()
             .changed(Changed::Messages, Some(id.to_string()));
-        self.chat_texts(id.to_string()).await
+        self.chat_texts(id).await
     }
 
     /// The card of `chat`, with the chat's overrides applied.

@@ -22,8 +22,8 @@ impl Characters {
     ///
     /// # Errors
     /// `NotFound`; `Internal` if the card cannot be read.
-    pub(crate) async fn duplicate_character(&self, id: String) -> ApiResult<api::Character> {
-        let from = id.parse::<CharacterId>()?;
+    pub(crate) async fn duplicate_character(&self, id: CharacterId) -> ApiResult<api::Character> {
+        let from = id;
         let to = CharacterId(Uuid::now_v7());
         let now = self.base().now();
         let copy = self.base().store().write(move |store| {

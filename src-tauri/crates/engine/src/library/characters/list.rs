@@ -33,7 +33,7 @@ impl Characters {
 
     /// Finds characters whose card contains every word of `query`, or a word that starts with it.
     /// Empty if the query has no words.
-    pub(crate) async fn find_characters(&self, query: String) -> ApiResult<Vec<String>> {
+    pub(crate) async fn find_characters(&self, query: String) -> ApiResult<Vec<CharacterId>> {
         self.describe_new().await?;
         let words: Vec<String> = query.split_whitespace().map(str::to_owned).collect();
         let found = self
@@ -41,12 +41,12 @@ impl Characters {
             .store()
             .read(move |store| store.listings().find(&words))
             .await?;
-        Ok(found.iter().map(ToString::to_string).collect())
+        Ok(found)
     }
 
     pub(crate) async fn set_favourites(
         &self,
-        characters: Vec<String>,
+        characters: Vec<CharacterId>,
         favourite: bool,
     ) -> ApiResult<()> {
         self.change_all(characters, move |store, id| {
@@ -68,7 +68,7 @@ impl Characters {
     /// changes then.
     pub(crate) async fn tag_characters(
         &self,
-        characters: Vec<String>,
+        characters: Vec<CharacterId>,
         add: Vec<String>,
         remove: Vec<String>,
     ) -> ApiResult<Vec<CharacterTags>> {
@@ -90,10 +90,7 @@ impl Characters {
             };
             (character.card_json, character.updated) = (card_json, now);
             store.characters_mut().update(&character)?;
-            Ok(Some(CharacterTags {
-                id: id.to_string(),
-                tags: former,
-            }))
+            Ok(Some(CharacterTags { id, tags: former }))
         })
         .await
     }
@@ -101,12 +98,11 @@ impl Characters {
     /// Undoes a change of tags. Characters that no longer exist are left out.
     pub(crate) async fn restore_tags(&self, tags: Vec<CharacterTags>) -> ApiResult<()> {
         let now = self.base().now();
-        let characters = tags.iter().map(|one| one.id.clone()).collect();
-        let tags: HashMap<String, Vec<String>> =
+        let characters = tags.iter().map(|one| one.id).collect();
+        let tags: HashMap<CharacterId, Vec<String>> =
             tags.into_iter().map(|one| (one.id, one.tags)).collect();
         self.change_all(characters, move |store, id| {
-            let (Some(mut character), Some(tags)) =
-                (store.characters().get(id)?, tags.get(&id.to_string()))
+            let (Some(mut character), Some(tags)) = (store.characters().get(id)?, tags.get(&id))
             else {
                 return Ok(None::<()>);
             };
@@ -121,17 +117,17 @@ impl Characters {
         Ok(())
     }
 
-    pub(crate) async fn delete_character(&self, id: String) -> ApiResult<()> {
+    pub(crate) async fn delete_character(&self, id: CharacterId) -> ApiResult<()> {
         self.delete_characters(vec![id]).await
     }
 
-    pub(crate) async fn restore_character(&self, id: String) -> ApiResult<()> {
+    pub(crate) async fn restore_character(&self, id: CharacterId) -> ApiResult<()> {
         self.restore_characters(vec![id]).await
     }
 
     /// # Errors
     /// `NotFound` if one of them no longer exists. Nothing changes then.
-    pub(crate) async fn delete_characters(&self, characters: Vec<String>) -> ApiResult<()> {
+    pub(crate) async fn delete_characters(&self, characters: Vec<CharacterId>) -> ApiResult<()> {
         let now = self.base().now();
         let delete = move |store: &mut store::WriteTransaction<'_>, id| {
             store.stale_caches_mut().mark_all_with(id)?;
@@ -141,7 +137,7 @@ impl Characters {
         Ok(())
     }
 
-    pub(crate) async fn restore_characters(&self, characters: Vec<String>) -> ApiResult<()> {
+    pub(crate) async fn restore_characters(&self, characters: Vec<CharacterId>) -> ApiResult<()> {
         self.change_all(characters, |store, id| {
             store.characters_mut().restore(id).map(Some)
         })
@@ -152,7 +148,7 @@ impl Characters {
     /// Applies one change to all characters in one transaction. Returns the results of the changes.
     async fn change_all<T: Send + 'static>(
         &self,
-        characters: Vec<String>,
+        characters: Vec<CharacterId>,
         change: impl Fn(
             &mut store::WriteTransaction<'_>,
             CharacterId,
@@ -166,12 +162,9 @@ impl Characters {
                 "Choose fewer at once.",
             ));
         }
-        let ids = characters
-            .iter()
-            .map(|id| id.parse())
-            .collect::<Result<Vec<CharacterId>, _>>()?;
         let change_each = move |store: &mut store::WriteTransaction<'_>| {
-            ids.into_iter()
+            characters
+                .into_iter()
                 .filter_map(|id| change(store, id).transpose())
                 .collect::<Result<Vec<T>, _>>()
         };

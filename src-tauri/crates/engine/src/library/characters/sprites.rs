@@ -12,7 +12,7 @@ use crate::library::characters::Characters;
 
 impl Characters {
     /// The pictures of emotions, in the order of the card.
-    pub(crate) async fn sprites(&self, character: String) -> ApiResult<Vec<Sprite>> {
+    pub(crate) async fn sprites(&self, character: CharacterId) -> ApiResult<Vec<Sprite>> {
         let assets = self.card_assets(character).await?;
         let sprites = assets
             .into_iter()
@@ -31,11 +31,11 @@ impl Characters {
     /// among several pictures of one emotion.
     pub(crate) async fn sprite(
         &self,
-        character: String,
+        character: CharacterId,
         emotion: String,
         variant: u32,
     ) -> ApiResult<Option<String>> {
-        let sprites = self.sprites(character.clone()).await?;
+        let sprites = self.sprites(character).await?;
         let Some(id) = chosen(&sprites, &emotion, variant).map(|sprite| sprite.id.clone()) else {
             return Ok(None);
         };
@@ -58,7 +58,7 @@ impl Characters {
     /// `None` if it has none.
     pub(crate) async fn card_picture(
         &self,
-        character: String,
+        character: CharacterId,
         name: String,
     ) -> ApiResult<Option<String>> {
         let wanted = name.trim().to_lowercase();
@@ -66,7 +66,7 @@ impl Characters {
             let own = asset.name.to_lowercase();
             own == wanted || format!("{own}.{}", asset.ext) == wanted
         };
-        let assets = self.card_assets(character.clone()).await?;
+        let assets = self.card_assets(character).await?;
         let Some(asset) = assets.into_iter().find(|asset| asset.shows && named(asset)) else {
             return Ok(None);
         };
@@ -88,7 +88,7 @@ impl Characters {
     /// is no picture.
     pub(crate) async fn card_asset_picture(
         &self,
-        character: String,
+        character: CharacterId,
         id: String,
     ) -> ApiResult<Option<String>> {
         let Some(bytes) = self.card_asset_bytes(character, id).await? else {

@@ -28,9 +28,9 @@ impl Chats {
             .read(|store| store.chats().list())
             .await?;
         let row = |chat: store::ChatSummary| ChatSummary {
-            id: chat.id.to_string(),
+            id: chat.id,
             title: chat.title,
-            character: chat.character.to_string(),
+            character: chat.character,
             character_name: chat.character_name,
             picture: chat.character_picture.map(|hash| hash.to_string()),
             other_member: chat.other_member.map(|(name, picture)| api::ChatFace {
@@ -46,8 +46,7 @@ impl Chats {
         Ok(chats.into_iter().map(row).collect())
     }
 
-    pub(crate) async fn open_chat(&self, id: String) -> ApiResult<api::Chat> {
-        let id = id.parse()?;
+    pub(crate) async fn open_chat(&self, id: ChatId) -> ApiResult<api::Chat> {
         let room = self
             .config()
             .setting_layers
@@ -58,7 +57,7 @@ impl Chats {
         let chat = self
             .load_chat(id, self.newest_within(id, room).await?)
             .await?;
-        self.config().app_settings.remember_open(&chat.id);
+        self.config().app_settings.remember_open(chat.id);
         Ok(chat)
     }
 
@@ -94,8 +93,8 @@ impl Chats {
     ///
     /// # Errors
     /// `NotFound`.
-    pub(crate) async fn whole_chat(&self, id: String) -> ApiResult<api::Chat> {
-        self.load_chat(id.parse()?, u32::MAX).await
+    pub(crate) async fn whole_chat(&self, id: ChatId) -> ApiResult<api::Chat> {
+        self.load_chat(id, u32::MAX).await
     }
 
     async fn load_chat(&self, id: ChatId, limit: u32) -> ApiResult<api::Chat> {
@@ -117,9 +116,9 @@ impl Chats {
             .read(move |store| store.foreign().is_name_settled(id))
             .await?;
         Ok(api::Chat {
-            id: chat.id.to_string(),
+            id: chat.id,
             title: chat.title,
-            character: character.id.to_string(),
+            character: character.id,
             character_name: character.name,
             picture: character.picture.map(|hash| hash.to_string()),
             members,
@@ -130,7 +129,7 @@ impl Chats {
             draft: chat.draft,
             model: chat.model.map(convert::model_ref),
             page,
-            anchor: chat.window.anchor.map(|id| id.to_string()),
+            anchor: chat.window.anchor,
             generating,
             drafting,
             vision,
@@ -154,12 +153,12 @@ impl Chats {
 
     pub(crate) async fn messages_before(
         &self,
-        chat: String,
-        before: String,
+        chat: ChatId,
+        before: MessageId,
         limit: u32,
     ) -> ApiResult<MessagePage> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?;
-        let before = self.chat_lookup.message(before.parse()?).await?;
+        let chat = self.chat_lookup.chat(chat).await?;
+        let before = self.chat_lookup.message(before).await?;
         if before.chat != chat.id {
             return Err(not_found("message"));
         }
@@ -207,8 +206,7 @@ impl Chats {
         })
     }
 
-    pub(crate) async fn rename_chat(&self, id: String, title: String) -> ApiResult<()> {
-        let id = id.parse::<ChatId>()?;
+    pub(crate) async fn rename_chat(&self, id: ChatId, title: String) -> ApiResult<()> {
         let title: String = title.trim().chars().take(200).collect();
         if title.is_empty() {
             return Err(bad_input("A chat needs a title.", "Write a few words."));
@@ -225,10 +223,9 @@ impl Chats {
 
     pub(crate) async fn set_chat_model(
         &self,
-        id: String,
+        id: ChatId,
         model: Option<ModelRef>,
     ) -> ApiResult<()> {
-        let id = id.parse::<ChatId>()?;
         let model: Option<ModelChoice> = model.as_ref().map(convert::model_choice).transpose()?;
         self.base()
             .store()
@@ -240,9 +237,7 @@ impl Chats {
         Ok(())
     }
 
-    pub(crate) async fn set_chat_persona(&self, id: String, persona: String) -> ApiResult<()> {
-        let id = id.parse::<ChatId>()?;
-        let persona = persona.parse::<PersonaId>()?;
+    pub(crate) async fn set_chat_persona(&self, id: ChatId, persona: PersonaId) -> ApiResult<()> {
         let chat = self.chat_lookup.chat(id).await?;
         let before = self.personas.persona_in(&chat).await?;
         let anew = before.id != persona;

@@ -173,7 +173,7 @@ impl Chats {
         let Some(about) = note(header) else {
             return Vec::new();
         };
-        self.import_note_settings(SettingOwner::Chat { id: id.to_string() }, about)
+        self.import_note_settings(SettingOwner::Chat { id }, about)
             .await
     }
 

@@ -21,21 +21,20 @@ impl Chats {
     pub(crate) async fn new_group(
         &self,
         title: String,
-        characters: Vec<String>,
+        characters: Vec<CharacterId>,
     ) -> ApiResult<api::Chat> {
-        let ids = characters
-            .iter()
-            .map(|id| id.parse::<CharacterId>())
-            .collect::<Result<Vec<_>, _>>()?;
-        let Some((own, others)) = ids.split_first().filter(|(_, others)| !others.is_empty()) else {
+        let Some((own, others)) = characters
+            .split_first()
+            .filter(|(_, others)| !others.is_empty())
+        else {
             return Err(bad_input(
                 "A group needs at least two characters.",
                 "Choose more characters.",
             ));
         };
         self.groups.check_members(*own, others).await?;
-        let persona = self.personas.persona_of_new_chat(&ids).await?;
-        let members = self.names_in_group(&ids).await?;
+        let persona = self.personas.persona_of_new_chat(&characters).await?;
+        let members = self.names_in_group(&characters).await?;
         let (mut chat, first) = self.first_state_in_group(*own, &persona, &members).await?;
         let id = chat.id;
         let mut names = vec![chat.title.clone()];
@@ -97,7 +96,7 @@ impl Chats {
         self.base()
             .events()
             .changed(Changed::Chats, Some(id.to_string()));
-        self.open_chat(id.to_string()).await
+        self.open_chat(id).await
     }
 
     /// The names of the members of a new group, the first one first.

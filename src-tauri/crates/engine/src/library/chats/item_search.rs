@@ -96,14 +96,10 @@ fn item_place(place: store::ItemPlace) -> Option<ItemPlace> {
     use store::ItemPlace as Found;
     Some(match place {
         Found::Note => ItemPlace::Note,
-        Found::ChatNote(chat) => ItemPlace::ChatNote {
-            chat: chat.to_string(),
-        },
-        Found::CharacterNote(character) => ItemPlace::CharacterNote {
-            character: character.to_string(),
-        },
+        Found::ChatNote(chat) => ItemPlace::ChatNote { chat },
+        Found::CharacterNote(character) => ItemPlace::CharacterNote { character },
         Found::Override { chat, field } => ItemPlace::ChatText {
-            chat: chat.to_string(),
+            chat,
             field: chat_texts::shown(CardText::named(&field)?),
         },
         Found::Memory {
@@ -111,20 +107,17 @@ fn item_place(place: store::ItemPlace) -> Option<ItemPlace> {
             chat,
             character,
         } => ItemPlace::Memory {
-            memory: memory.to_string(),
-            chat: chat.map(|chat| chat.to_string()),
-            character: character.map(|character| character.to_string()),
+            memory,
+            chat,
+            character,
         },
-        Found::Entry { book, uid } => ItemPlace::Entry {
-            book: book.to_string(),
-            entry: uid,
-        },
+        Found::Entry { book, uid } => ItemPlace::Entry { book, entry: uid },
         Found::CardEntry { character, uid } => ItemPlace::CardEntry {
-            character: character.to_string(),
+            character,
             entry: uid,
         },
         Found::Character { character, field } => ItemPlace::Character {
-            character: character.to_string(),
+            character,
             field: field.to_owned(),
         },
     })

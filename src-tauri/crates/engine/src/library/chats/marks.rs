@@ -17,8 +17,8 @@ const MAX_NAME: usize = 200;
 
 impl Chats {
     /// Marks of the user in a chat, and its links to other chats.
-    pub(crate) async fn chat_marks(&self, chat: String) -> ApiResult<ChatMarks> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?.id;
+    pub(crate) async fn chat_marks(&self, chat: ChatId) -> ApiResult<ChatMarks> {
+        let chat = self.chat_lookup.chat(chat).await?.id;
         Ok(self
             .base()
             .store()
@@ -29,10 +29,10 @@ impl Chats {
     /// Adds or renames the checkpoint of a message; without a name it is removed.
     pub(crate) async fn set_checkpoint(
         &self,
-        message: String,
+        message: MessageId,
         name: Option<String>,
     ) -> ApiResult<ChatMarks> {
-        let message = self.chat_lookup.message(message.parse()?).await?;
+        let message = self.chat_lookup.message(message).await?;
         let name: Option<String> = name.map(|name| name.trim().chars().take(MAX_NAME).collect());
         if name.as_ref().is_some_and(String::is_empty) {
             return Err(bad_input(
@@ -56,8 +56,8 @@ impl Chats {
     }
 
     /// Rates a swipe; without a rating, the rating is removed.
-    pub(crate) async fn rate_swipe(&self, swipe: String, rating: Option<Rating>) -> ApiResult<()> {
-        let id = swipe.parse::<SwipeId>()?;
+    pub(crate) async fn rate_swipe(&self, swipe: SwipeId, rating: Option<Rating>) -> ApiResult<()> {
+        let id = swipe;
         let good = rating.map(|rating| rating == Rating::Up);
         Ok(self
             .base()
@@ -67,8 +67,8 @@ impl Chats {
     }
 
     /// The earlier texts of a message, newest first.
-    pub(crate) async fn revisions(&self, message: String) -> ApiResult<Vec<Revision>> {
-        let id = message.parse::<MessageId>()?;
+    pub(crate) async fn revisions(&self, message: MessageId) -> ApiResult<Vec<Revision>> {
+        let id = message;
         let found = self
             .base()
             .store()
@@ -88,10 +88,10 @@ impl Chats {
     /// `NotFound` if there is no such text.
     pub(crate) async fn revision_changes(
         &self,
-        message: String,
+        message: MessageId,
         index: u32,
     ) -> ApiResult<Vec<ChangedText>> {
-        let message = self.chat_lookup.message(message.parse()?).await?;
+        let message = self.chat_lookup.message(message).await?;
         let mut texts = vec![message.text().to_owned()];
         let found = self
             .base()
@@ -112,8 +112,8 @@ impl Chats {
     }
 
     /// Deletes the earlier texts of a message permanently.
-    pub(crate) async fn delete_revisions(&self, message: String) -> ApiResult<()> {
-        let message = self.chat_lookup.message(message.parse()?).await?;
+    pub(crate) async fn delete_revisions(&self, message: MessageId) -> ApiResult<()> {
+        let message = self.chat_lookup.message(message).await?;
         self.base()
             .store()
             .write(move |store| store.revisions_mut().remove(message.id))
@@ -139,16 +139,16 @@ fn read_marks(store: &ReadTransaction<'_>, chat: ChatId) -> Result<ChatMarks, St
         .of(chat)?
         .into_iter()
         .map(|branch| BranchSummary {
-            chat: branch.chat.to_string(),
+            chat: branch.chat,
             title: branch.title,
-            message: branch.message.map(|id| id.to_string()),
+            message: branch.message,
         });
     let checkpoints = store
         .checkpoints()
         .of(chat)?
         .into_iter()
         .map(|mark| Checkpoint {
-            message: mark.message.to_string(),
+            message: mark.message,
             name: mark.name,
             created: rfc3339(mark.created),
         });
@@ -157,30 +157,20 @@ fn read_marks(store: &ReadTransaction<'_>, chat: ChatId) -> Result<ChatMarks, St
         .ratings(chat)?
         .into_iter()
         .map(|(swipe, good)| RatedSwipe {
-            swipe: swipe.to_string(),
+            swipe,
             rating: if good { Rating::Up } else { Rating::Down },
         });
     Ok(ChatMarks {
         origin: origin.map(|origin| BranchOrigin {
-            chat: origin.chat.to_string(),
+            chat: origin.chat,
             title: origin.title,
-            message: origin.message.map(|id| id.to_string()),
+            message: origin.message,
             number: origin.number,
         }),
         branches: branches.collect(),
         checkpoints: checkpoints.collect(),
-        edited: store
-            .revisions()
-            .edited(chat)?
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
-        token_swipes: store
-            .token_choices()
-            .swipes(chat)?
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
+        edited: store.revisions().edited(chat)?,
+        token_swipes: store.token_choices().swipes(chat)?,
         ratings: ratings.collect(),
     })
 }

@@ -21,10 +21,9 @@ impl Chats {
     pub(crate) async fn search_messages(
         &self,
         text: String,
-        chat: Option<String>,
+        chat: Option<ChatId>,
         skip: u32,
     ) -> ApiResult<SearchPage> {
-        let chat = chat.map(|chat| chat.parse::<ChatId>()).transpose()?;
         let query = SearchQuery::parse(&text);
         if query.is_empty() {
             return Ok(SearchPage::default());
@@ -38,9 +37,8 @@ impl Chats {
 
     /// The messages of a chat whose shown version matches `text`, in the order of the chat. Of more
     /// than a thousand, the last ones.
-    pub(crate) async fn find_in_chat(&self, chat: String, text: String) -> ApiResult<ChatMatches> {
+    pub(crate) async fn find_in_chat(&self, chat: ChatId, text: String) -> ApiResult<ChatMatches> {
         let query = SearchQuery::parse(&text);
-        let chat = chat.parse::<ChatId>()?;
         if query.is_empty() {
             return Ok(ChatMatches::default());
         }
@@ -56,7 +54,7 @@ impl Chats {
         let more = found.len() > IN_CHAT as usize;
         found.drain(..usize::from(more));
         Ok(ChatMatches {
-            messages: found.iter().map(ToString::to_string).collect(),
+            messages: found,
             more,
             terms: words,
         })
@@ -142,7 +140,7 @@ fn start_of(SearchDay { year, month, day }: SearchDay, clock: &Clock) -> Option<
 pub(crate) fn hit(found: FoundMessage) -> SearchHit {
     let role = convert::role(found.role);
     SearchHit {
-        chat: found.chat.to_string(),
+        chat: found.chat,
         title: found.title,
         name: match role {
             // Without a stored name, the current persona said it.
@@ -150,8 +148,8 @@ pub(crate) fn hit(found: FoundMessage) -> SearchHit {
             _ => Some(found.speaker.unwrap_or_else(|| found.character.clone())),
         },
         character: found.character,
-        message: found.message.to_string(),
-        swipe: found.swipe.to_string(),
+        message: found.message,
+        swipe: found.swipe,
         is_shown: found.is_shown,
         role,
         created: if found.undated {

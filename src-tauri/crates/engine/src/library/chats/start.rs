@@ -24,9 +24,9 @@ use crate::library::snapshots::macro_scope::{MacroMoment, MacroNames};
 
 impl Chats {
     /// Starts a chat with the card's greetings as the swipes of its first message.
-    pub(crate) async fn new_chat(&self, character: String) -> ApiResult<api::Chat> {
-        let chat = self.start_chat(character.parse()?).await?;
-        self.open_chat(chat.to_string()).await
+    pub(crate) async fn new_chat(&self, character: CharacterId) -> ApiResult<api::Chat> {
+        let chat = self.start_chat(character).await?;
+        self.open_chat(chat).await
     }
 
     pub(crate) async fn start_chat(&self, character: CharacterId) -> ApiResult<ChatId> {
@@ -171,8 +171,8 @@ impl Chats {
     ///
     /// # Errors
     /// `BadInput` if the chat has a persona, or no name to create one from.
-    pub(crate) async fn persona_from_chat(&self, chat: String) -> ApiResult<api::Persona> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?;
+    pub(crate) async fn persona_from_chat(&self, chat: ChatId) -> ApiResult<api::Persona> {
+        let chat = self.chat_lookup.chat(chat).await?;
         let name = self.personas.name_kept_in(&chat).await?.ok_or_else(|| {
             bad_input(
                 "This chat has no user name that could become a persona.",
@@ -193,8 +193,7 @@ impl Chats {
                     .await?
             }
         };
-        self.set_chat_persona(chat.id.to_string(), persona.id.clone())
-            .await?;
+        self.set_chat_persona(chat.id, persona.id).await?;
         Ok(persona)
     }
 }

@@ -145,8 +145,8 @@ impl Trie {
 
 impl Chats {
     /// The chats of one origin as a tree.
-    pub(crate) async fn story_tree(&self, chat: String) -> ApiResult<StoryTree> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?.id;
+    pub(crate) async fn story_tree(&self, chat: ChatId) -> ApiResult<StoryTree> {
+        let chat = self.chat_lookup.chat(chat).await?.id;
         Ok(self
             .base()
             .store()
@@ -158,11 +158,11 @@ impl Chats {
     /// ones.
     pub(crate) async fn read_path(
         &self,
-        chat: String,
-        through: String,
+        chat: ChatId,
+        through: MessageId,
     ) -> ApiResult<Vec<StoryMessage>> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?;
-        let last = self.chat_lookup.message(through.parse()?).await?;
+        let chat = self.chat_lookup.chat(chat).await?;
+        let last = self.chat_lookup.message(through).await?;
         if last.chat != chat.id {
             return Err(not_found("message"));
         }
@@ -178,7 +178,7 @@ impl Chats {
             .into_iter()
             .filter(|message| !message.hidden)
             .map(|message| StoryMessage {
-                message: message.id.to_string(),
+                message: message.id,
                 role: convert::role(message.role),
                 name: speakers.of(message.id, message.role).to_owned(),
                 text: said(message.role, message.text().to_owned()),
@@ -233,10 +233,7 @@ fn story_node(
             .get(*chat)?
             .map(|chat| chat.title)
             .unwrap_or_default();
-        Ok(StoryEnd {
-            chat: chat.to_string(),
-            title,
-        })
+        Ok(StoryEnd { chat: *chat, title })
     };
     let words = message
         .as_ref()
@@ -244,7 +241,7 @@ fn story_node(
         .unwrap_or_default();
     Ok(StoryNode {
         parent,
-        chat: node.chat.to_string(),
+        chat: node.chat,
         message: node.message.map(|id| id.to_string()).unwrap_or_default(),
         number: node.number,
         text: plain_line(&words, EXCERPT),

@@ -44,8 +44,8 @@ impl Documents {
             .collect())
     }
 
-    pub(crate) async fn get_document(&self, id: String) -> ApiResult<api::AttachedDocument> {
-        let document = self.document(id.parse()?).await?;
+    pub(crate) async fn get_document(&self, id: DocumentId) -> ApiResult<api::AttachedDocument> {
+        let document = self.document(id).await?;
         let id = document.id;
         let passages = self
             .base()
@@ -121,8 +121,7 @@ impl Documents {
     ///
     /// # Errors
     /// `NotFound` if it does not exist; `Busy` while a reply that may quote it is being written.
-    pub(crate) async fn remove_document(&self, id: String) -> ApiResult<()> {
-        let id = id.parse::<DocumentId>()?;
+    pub(crate) async fn remove_document(&self, id: DocumentId) -> ApiResult<()> {
         let now = self.base().now();
         let owner = self.document(id).await?.owner;
         let reservations = self.reservations_of(owner).await?;
@@ -138,8 +137,7 @@ impl Documents {
         Ok(())
     }
 
-    pub(crate) async fn restore_document(&self, id: String) -> ApiResult<()> {
-        let id = id.parse::<DocumentId>()?;
+    pub(crate) async fn restore_document(&self, id: DocumentId) -> ApiResult<()> {
         self.base()
             .store()
             .write(move |store| store.documents_mut().restore(id))
@@ -192,16 +190,14 @@ impl Documents {
     async fn document_owner(&self, owner: api::DocumentOwner) -> ApiResult<DocumentOwner> {
         let book = match owner {
             api::DocumentOwner::Chat { id } => {
-                return Ok(DocumentOwner::Chat(
-                    self.chat_lookup.chat(id.parse()?).await?.id,
-                ));
+                return Ok(DocumentOwner::Chat(self.chat_lookup.chat(id).await?.id));
             }
             api::DocumentOwner::Character { id } => {
                 return Ok(DocumentOwner::Character(
-                    self.characters.character(id.parse()?).await?.id,
+                    self.characters.character(id).await?.id,
                 ));
             }
-            api::DocumentOwner::Lorebook { id } => id.parse::<LorebookId>()?,
+            api::DocumentOwner::Lorebook { id } => id,
         };
         let found = self.base().store().read(move |store| {
             if store.lorebooks().get(book)?.is_some() {
@@ -290,12 +286,12 @@ fn refused(name: &str, error: &DocumentError) -> ApiError {
 
 fn shown(document: Document, passages: u32) -> api::AttachedDocument {
     let owner = match document.owner {
-        DocumentOwner::Chat(id) => api::DocumentOwner::Chat { id: id.to_string() },
-        DocumentOwner::Character(id) => api::DocumentOwner::Character { id: id.to_string() },
-        DocumentOwner::Lorebook(id) => api::DocumentOwner::Lorebook { id: id.to_string() },
+        DocumentOwner::Chat(id) => api::DocumentOwner::Chat { id },
+        DocumentOwner::Character(id) => api::DocumentOwner::Character { id },
+        DocumentOwner::Lorebook(id) => api::DocumentOwner::Lorebook { id },
     };
     api::AttachedDocument {
-        id: document.id.to_string(),
+        id: document.id,
         owner,
         name: document.name,
         bytes: document.bytes.try_into().unwrap_or(u32::MAX),

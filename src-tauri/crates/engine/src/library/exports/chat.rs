@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use domain::ChatId;
 use domain::chat::{Chat, Message, MessageSource, Role, Swipe};
 use domain::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage, MessageVersion};
 use domain::document::DocumentOwner;
@@ -38,7 +39,7 @@ struct ExportedChat {
 impl Exports {
     pub(crate) async fn export_chat(
         &self,
-        id: String,
+        id: ChatId,
         format: ChatFileFormat,
     ) -> ApiResult<Exported> {
         self.export_chat_with(id, format, ReadableOptions::default())
@@ -53,11 +54,11 @@ impl Exports {
     /// `NotFound`.
     pub(crate) async fn export_chat_with(
         &self,
-        id: String,
+        id: ChatId,
         format: ChatFileFormat,
         options: ReadableOptions,
     ) -> ApiResult<Exported> {
-        let chat = self.chat_lookup.chat(id.parse()?).await?;
+        let chat = self.chat_lookup.chat(id).await?;
         if format == ChatFileFormat::Group {
             return self.export_group(&chat).await;
         }
@@ -94,12 +95,12 @@ impl Exports {
     /// `NotFound`.
     pub(crate) async fn render_chat(
         &self,
-        chat: String,
+        chat: ChatId,
         format: ReadableFormat,
         options: ReadableOptions,
         last: Option<u32>,
     ) -> ApiResult<RenderedChat> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?;
+        let chat = self.chat_lookup.chat(chat).await?;
         let mut found = self.exported_chat(&chat).await?;
         let title = if chat.title.trim().is_empty() {
             &found.file.character

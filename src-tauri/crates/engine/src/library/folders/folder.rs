@@ -6,7 +6,7 @@ use domain::FolderId;
 use store::{Place, StoreError, WriteTransaction};
 use uuid::Uuid;
 
-use crate::api::{Changed, DeletedFolder, Folder, FolderColor, FolderKind};
+use crate::api::{Changed, DeletedFolder, Folder, FolderColor, FolderDraft, FolderKind};
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::library::folders::Folders;
 use crate::library::folders::places::{exists, ids, kind_of};
@@ -29,15 +29,15 @@ impl Folders {
         Ok(folders.into_iter().map(shown).collect())
     }
 
-    /// Creates a folder if its `id` is empty, and changes it otherwise. The kind of a folder never
+    /// Creates a folder if it has no id, and changes it otherwise. The kind of a folder never
     /// changes.
     ///
     /// # Errors
     /// `BadInput` for an empty name, for too many folders or levels, and for a folder that would
     /// contain itself; `NotFound` if it or its parent does not exist.
-    pub(crate) async fn save_folder(&self, folder: Folder) -> ApiResult<Folder> {
-        let new = folder.id.is_empty();
-        let mut row = stored(folder)?;
+    pub(crate) async fn save_folder(&self, folder: FolderDraft) -> ApiResult<Folder> {
+        let new = folder.id.is_none();
+        let mut row = stored(folder);
         if row.name.is_empty() {
             return Err(bad_input("A folder needs a name.", "Write a few words."));
         }
@@ -69,8 +69,7 @@ impl Folders {
 
     /// Deletes a folder. Its contents move to the folder that contains it. Returns what
     /// `restore_folder` needs.
-    pub(crate) async fn delete_folder(&self, id: String) -> ApiResult<DeletedFolder> {
-        let id = id.parse::<FolderId>()?;
+    pub(crate) async fn delete_folder(&self, id: FolderId) -> ApiResult<DeletedFolder> {
         let delete = move |store: &mut WriteTransaction<'_>| {
             let folder = store
                 .folders()
@@ -84,19 +83,15 @@ impl Folders {
         self.characters.library_changed();
         Ok(DeletedFolder {
             folder: shown(folder),
-            folders: contents.folders.iter().map(ToString::to_string).collect(),
+            folders: contents.folders,
             items: contents.items.iter().map(ToString::to_string).collect(),
         })
     }
 
     /// Undoes `delete_folder`. Contents that no longer exist are left out.
     pub(crate) async fn restore_folder(&self, deleted: DeletedFolder) -> ApiResult<()> {
-        let row = stored(deleted.folder)?;
-        let folders = deleted
-            .folders
-            .iter()
-            .map(|id| id.parse())
-            .collect::<Result<Vec<FolderId>, _>>()?;
+        let row = stored(deleted.folder.into());
+        let folders = deleted.folders;
         let items = ids(&deleted.items)?;
         let restore = move |store: &mut WriteTransaction<'_>| {
             store.folders_mut().put(&row)?;
@@ -194,13 +189,13 @@ fn shown(row: store::Folder) -> Folder {
         .into_iter()
         .find(|(_, name)| Some(*name) == row.colour.as_deref());
     Folder {
-        id: row.id.to_string(),
+        id: row.id,
         kind: if row.kind == store::FolderKind::Chat {
             FolderKind::Chat
         } else {
             FolderKind::Character
         },
-        parent: row.parent.map(|id| id.to_string()),
+        parent: row.parent,
         name: row.name,
         color: color.map(|(color, _)| color),
         collapsed: row.collapsed,
@@ -208,19 +203,15 @@ fn shown(row: store::Folder) -> Folder {
     }
 }
 
-fn stored(folder: Folder) -> ApiResult<store::Folder> {
+fn stored(folder: FolderDraft) -> store::Folder {
     let short = |text: &str| text.trim().chars().take(LONGEST).collect::<String>();
     let color = COLORS
         .into_iter()
         .find(|(color, _)| Some(*color) == folder.color);
-    Ok(store::Folder {
-        id: if folder.id.is_empty() {
-            FolderId(Uuid::now_v7())
-        } else {
-            folder.id.parse()?
-        },
+    store::Folder {
+        id: folder.id.unwrap_or_else(|| FolderId(Uuid::now_v7())),
         kind: kind_of(folder.kind),
-        parent: folder.parent.map(|id| id.parse()).transpose()?,
+        parent: folder.parent,
         name: short(&folder.name),
         colour: color.map(|(_, name)| name.to_owned()),
         collapsed: folder.collapsed,
@@ -228,5 +219,5 @@ fn stored(folder: Folder) -> ApiResult<store::Folder> {
             .tag
             .map(|tag| short(&tag))
             .filter(|tag| !tag.is_empty()),
-    })
+    }
 }

@@ -23,9 +23,8 @@ impl Folders {
         &self,
         kind: FolderKind,
         items: Vec<String>,
-        folder: Option<String>,
+        folder: Option<FolderId>,
     ) -> ApiResult<Vec<PlacedItem>> {
-        let folder = folder.map(|id| id.parse::<FolderId>()).transpose()?;
         if let Some(id) = folder {
             let known = self
                 .base()
@@ -183,7 +182,7 @@ fn shown(
     }: Place,
 ) -> PlacedItem {
     let place = ListPlace {
-        folder: folder.map(|id| id.to_string()),
+        folder,
         pinned,
         archived,
     };
@@ -194,7 +193,7 @@ fn shown(
 }
 
 fn stored(PlacedItem { id, place }: PlacedItem) -> ApiResult<(Uuid, Place)> {
-    let folder = place.folder.map(|id| id.parse()).transpose()?;
+    let folder = place.folder;
     Ok((
         id_of(&id)?,
         Place {

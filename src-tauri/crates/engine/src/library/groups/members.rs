@@ -25,12 +25,13 @@ impl Groups {
     /// # Errors
     /// `BadInput` if a character occurs twice or there are too many; `NotFound`; `Busy` during a
     /// reply.
-    pub(crate) async fn set_members(&self, chat: String, characters: Vec<String>) -> ApiResult<()> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?;
-        let members = characters
-            .iter()
-            .map(|id| id.parse::<CharacterId>())
-            .collect::<Result<Vec<_>, _>>()?;
+    pub(crate) async fn set_members(
+        &self,
+        chat: ChatId,
+        characters: Vec<CharacterId>,
+    ) -> ApiResult<()> {
+        let chat = self.chat_lookup.chat(chat).await?;
+        let members = characters;
         self.check_members(chat.character, &members).await?;
         let _reservation = self.base().running().begin(chat.id)?;
         let id = chat.id;
@@ -144,10 +145,10 @@ impl Groups {
     /// `NotFound`; `BadInput` if the delay is too long.
     pub(crate) async fn set_group(
         &self,
-        chat: String,
+        chat: ChatId,
         options: api::GroupOptions,
     ) -> ApiResult<()> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?;
+        let chat = self.chat_lookup.chat(chat).await?;
         let delay = options.auto_delay;
         if delay > MAX_DELAY {
             return Err(bad_input(
@@ -181,12 +182,12 @@ impl Groups {
     /// `BadInput` if the character does not take part; `Busy` during a reply.
     pub(crate) async fn set_member(
         &self,
-        chat: String,
-        character: String,
+        chat: ChatId,
+        character: CharacterId,
         muted: bool,
         away: bool,
     ) -> ApiResult<()> {
-        let (chat, member) = self.chat_with_member(chat, character).await?;
+        let chat = self.chat_with_member(chat, character).await?;
         let _reservation = self.base().running().begin(chat.id)?;
         let id = chat.id;
         let before = self
@@ -194,24 +195,27 @@ impl Groups {
             .store()
             .read(move |store| store.groups().states(id))
             .await?;
-        let before = before.get(&member).copied().unwrap_or_default();
+        let before = before.get(&character).copied().unwrap_or_default();
         let kind = if away {
             GroupEventKind::GoesAway
         } else {
             GroupEventKind::ComesBack
         };
-        let event = self.event(id, group_events::text(&self.events(&[member], kind).await?));
+        let event = self.event(
+            id,
+            group_events::text(&self.events(&[character], kind).await?),
+        );
         let write = self.base().store().write(move |store| {
             let told = before.away != away && store.messages().any_by_user(id)?;
             let state = MemberState { muted, away };
             // Both ways, the character hears the announcement.
             if !away {
-                store.groups_mut().set_state(id, member, state)?;
+                store.groups_mut().set_state(id, character, state)?;
             }
             if told {
                 store.messages_mut().append(&event)?;
             }
-            store.groups_mut().set_state(id, member, state)
+            store.groups_mut().set_state(id, character, state)
         });
         write.await?;
         self.chat_lookup.messages_changed(id);
@@ -222,27 +226,26 @@ impl Groups {
     ///
     /// # Errors
     /// `BadInput` if the character does not take part.
-    pub(crate) async fn let_member_know(&self, chat: String, character: String) -> ApiResult<()> {
-        let (chat, member) = self.chat_with_member(chat, character).await?;
+    pub(crate) async fn let_member_know(
+        &self,
+        chat: ChatId,
+        character: CharacterId,
+    ) -> ApiResult<()> {
+        let chat = self.chat_with_member(chat, character).await?;
         let _reservation = self.base().running().begin(chat.id)?;
         let id = chat.id;
         let write = self.base().store().write(move |store| {
-            store.groups_mut().set_heard_all(id, member)?;
-            end_shared_window(store, id, &[member])
+            store.groups_mut().set_heard_all(id, character)?;
+            end_shared_window(store, id, &[character])
         });
         write.await?;
         self.chat_lookup.messages_changed(id);
         Ok(())
     }
 
-    async fn chat_with_member(
-        &self,
-        chat: String,
-        character: String,
-    ) -> ApiResult<(Chat, CharacterId)> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?;
+    async fn chat_with_member(&self, chat: ChatId, member: CharacterId) -> ApiResult<Chat> {
+        let chat = self.chat_lookup.chat(chat).await?;
         let id = chat.id;
-        let member = character.parse::<CharacterId>()?;
         let members = self
             .base()
             .store()
@@ -254,7 +257,7 @@ impl Groups {
                 "Add it in the group panel.",
             ));
         }
-        Ok((chat, member))
+        Ok(chat)
     }
 
     /// Appends an event that calls upon a speaker.
@@ -326,7 +329,7 @@ impl Groups {
             if own != Some(character.id) {
                 let picture = character.picture.map(|hash| hash.to_string());
                 shown.push(api::GroupMember {
-                    id: character.id.to_string(),
+                    id: character.id,
                     name,
                     picture,
                 });
@@ -348,7 +351,7 @@ impl Groups {
             let states = groups.states(id)?;
             let absentees = groups.absentees(id)?;
             let state = |member: &CharacterId| api::MemberState {
-                id: member.to_string(),
+                id: *member,
                 muted: states.get(member).is_some_and(|state| state.muted),
                 away: states.get(member).is_some_and(|state| state.away),
                 missed: absentees.get(member).copied().unwrap_or_default(),

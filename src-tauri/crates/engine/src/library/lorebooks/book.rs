@@ -56,8 +56,7 @@ impl Lorebooks {
     ///
     /// # Errors
     /// `NotFound` if there is no such book, and no character with this id whose card has a book.
-    pub(crate) async fn get_lorebook(&self, id: String) -> ApiResult<Lorebook> {
-        let id = id.parse::<LorebookId>()?;
+    pub(crate) async fn get_lorebook(&self, id: LorebookId) -> ApiResult<Lorebook> {
         let (found, bindings) = self
             .base()
             .store()
@@ -71,17 +70,17 @@ impl Lorebooks {
         let name = checked(&name)?;
         let json = Book::new(&name).to_value().to_string();
         let row = self.add_lorebook(name, json, None, Vec::new()).await?;
-        self.get_lorebook(row.id.to_string()).await
+        self.get_lorebook(row.id).await
     }
 
     /// Changes the properties of a book. Names in the library are unique.
     pub(crate) async fn update_lorebook(
         &self,
-        id: String,
+        id: LorebookId,
         fields: LorebookFields,
     ) -> ApiResult<Lorebook> {
         let name = checked(&fields.name)?;
-        self.change_lorebook(id.clone(), move |found, taken| {
+        self.change_lorebook(id, move |found, taken| {
             found.rename(&name, taken)?;
             let book = &mut found.book;
             book.set_description(&fields.description);
@@ -104,7 +103,7 @@ impl Lorebooks {
     ///
     /// # Errors
     /// `NotFound` if there is no such book; `BadInput` if it is too large.
-    pub(crate) async fn duplicate_lorebook(&self, id: String) -> ApiResult<Lorebook> {
+    pub(crate) async fn duplicate_lorebook(&self, id: LorebookId) -> ApiResult<Lorebook> {
         let mut found = self.lorebook(id).await?;
         let known = self.base().store().read(|store| taken(store, None)).await?;
         let name = copy_name(&found.name(), &known);
@@ -117,12 +116,16 @@ impl Lorebooks {
             )
         })?;
         let row = self.add_lorebook(name, json, None, Vec::new()).await?;
-        self.get_lorebook(row.id.to_string()).await
+        self.get_lorebook(row.id).await
     }
 
     /// Enables or disables a book of the library.
-    pub(crate) async fn enable_lorebook(&self, id: String, enabled: bool) -> ApiResult<Lorebook> {
-        self.change_lorebook(id.clone(), move |found, _| match &mut found.place {
+    pub(crate) async fn enable_lorebook(
+        &self,
+        id: LorebookId,
+        enabled: bool,
+    ) -> ApiResult<Lorebook> {
+        self.change_lorebook(id, move |found, _| match &mut found.place {
             BookLocation::Library(row) => {
                 row.enabled = enabled;
                 Ok(())
@@ -131,7 +134,7 @@ impl Lorebooks {
         })
         .await?;
         if !enabled {
-            let book = id.parse::<LorebookId>()?;
+            let book = id;
             self.base()
                 .store()
                 .write(move |store| crate::base::records::retraction::withdraw_book(store, book))
@@ -143,14 +146,14 @@ impl Lorebooks {
     /// Replaces the bindings of a book of the library.
     pub(crate) async fn bind_lorebook(
         &self,
-        id: String,
+        id: LorebookId,
         bindings: Vec<LorebookBinding>,
     ) -> ApiResult<Lorebook> {
         let bindings = bindings
             .iter()
             .map(parsed)
             .collect::<ApiResult<Vec<Binding>>>()?;
-        let book = id.parse::<LorebookId>()?;
+        let book = id;
         let bound = self
             .base()
             .store()
@@ -170,31 +173,31 @@ impl Lorebooks {
                 Err(error) => Ok(Err(error)),
             });
         bound.await??;
-        self.lorebooks_changed(Some(id.clone()));
+        self.lorebooks_changed(Some(id.to_string()));
         self.get_lorebook(id).await
     }
 
     /// Removes a book from all later prompts at once. A purge deletes it permanently; until then it
     /// can be restored.
-    pub(crate) async fn delete_lorebook(&self, id: String) -> ApiResult<()> {
-        let book = id.parse::<LorebookId>()?;
+    pub(crate) async fn delete_lorebook(&self, id: LorebookId) -> ApiResult<()> {
+        let book = id;
         let now = self.base().now();
         let delete = self.base().store().write(move |store| {
             crate::base::records::retraction::withdraw_book(store, book)?;
             store.lorebooks_mut().soft_delete(book, now)
         });
         delete.await?;
-        self.lorebooks_changed(Some(id));
+        self.lorebooks_changed(Some(id.to_string()));
         Ok(())
     }
 
-    pub(crate) async fn restore_lorebook(&self, id: String) -> ApiResult<()> {
-        let book = id.parse::<LorebookId>()?;
+    pub(crate) async fn restore_lorebook(&self, id: LorebookId) -> ApiResult<()> {
+        let book = id;
         self.base()
             .store()
             .write(move |store| store.lorebooks_mut().restore(book))
             .await?;
-        self.lorebooks_changed(Some(id));
+        self.lorebooks_changed(Some(id.to_string()));
         Ok(())
     }
 
@@ -204,7 +207,7 @@ impl Lorebooks {
     /// `NotFound` if there is no such book, and no character with this id whose card has a book.
     pub(crate) async fn export_lorebook(
         &self,
-        id: String,
+        id: LorebookId,
         format: LorebookFormat,
     ) -> ApiResult<Exported> {
         let mut found = self.lorebook(id).await?;
@@ -225,8 +228,7 @@ impl Lorebooks {
         })
     }
 
-    pub(crate) async fn lorebook(&self, id: String) -> ApiResult<StoredBook> {
-        let id = id.parse::<LorebookId>()?;
+    pub(crate) async fn lorebook(&self, id: LorebookId) -> ApiResult<StoredBook> {
         self.base()
             .store()
             .read(move |store| find(store, id))
@@ -270,10 +272,10 @@ impl Lorebooks {
     /// books.
     pub(crate) async fn change_lorebook<T: Send + 'static>(
         &self,
-        id: String,
+        id: LorebookId,
         change: impl FnOnce(&mut StoredBook, &[String]) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let book = id.parse::<LorebookId>()?;
+        let book = id;
         let now = self.base().now();
         let changed = self.base().store().write(move |store| {
             let mut found = match find(store, book)? {
@@ -289,7 +291,7 @@ impl Lorebooks {
             Ok(answer)
         });
         let answer = changed.await??;
-        self.lorebooks_changed(Some(id));
+        self.lorebooks_changed(Some(id.to_string()));
         Ok(answer)
     }
 

@@ -1,5 +1,6 @@
 //! Operations on the entries of a lorebook: save, enable, delete, restore, order and copy.
 
+use domain::LorebookId;
 use domain::lorebook::{Book, Entry, InsertionRole, KeyLogic, Position, Uid};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -25,7 +26,7 @@ impl Lorebooks {
     /// `NotFound` if the book or the entry does not exist.
     pub(crate) async fn save_lore_entry(
         &self,
-        book: String,
+        book: LorebookId,
         entry: LorebookEntry,
     ) -> ApiResult<LorebookEntry> {
         self.change_lorebook(book, move |found, _| {
@@ -49,11 +50,11 @@ impl Lorebooks {
     /// Switches several entries on or off.
     pub(crate) async fn enable_lore_entries(
         &self,
-        book: String,
+        book: LorebookId,
         ids: Vec<String>,
         enabled: bool,
     ) -> ApiResult<Lorebook> {
-        let edited = book.clone();
+        let edited = book;
         self.change_lorebook(book, move |found, _| {
             for at in places(&found.book, &ids)? {
                 found.book.entries[at].disable = !enabled;
@@ -67,10 +68,10 @@ impl Lorebooks {
     /// Deletes several entries. Returns the JSON that `restore_lore_entries` needs to undo this.
     pub(crate) async fn delete_lore_entries(
         &self,
-        book: String,
+        book: LorebookId,
         ids: Vec<String>,
     ) -> ApiResult<String> {
-        let owner = book.clone();
+        let owner = book;
         let targets = ids.clone();
         let delete = self.change_lorebook(book, move |found, _| {
             let mut gone = places(&found.book, &ids)?;
@@ -87,7 +88,7 @@ impl Lorebooks {
         });
         let deleted = delete.await?;
         self.drafts
-            .forget_drafts(DraftKind::LoreEntry, owner, targets)
+            .forget_drafts(DraftKind::LoreEntry, owner.to_string(), targets)
             .await?;
         Ok(deleted)
     }
@@ -98,7 +99,7 @@ impl Lorebooks {
     /// `BadInput` if `deleted` is not the result of `delete_lore_entries`.
     pub(crate) async fn restore_lore_entries(
         &self,
-        book: String,
+        book: LorebookId,
         deleted: String,
     ) -> ApiResult<Lorebook> {
         let refused = |why: String| {
@@ -109,7 +110,7 @@ impl Lorebooks {
         };
         let taken: Vec<RemovedEntry> =
             serde_json::from_str(&deleted).map_err(|error| refused(error.to_string()))?;
-        let edited = book.clone();
+        let edited = book;
         self.change_lorebook(book, move |found, _| {
             for RemovedEntry { at, entry } in taken.into_iter().rev() {
                 found
@@ -127,10 +128,10 @@ impl Lorebooks {
     /// go last.
     pub(crate) async fn order_lore_entries(
         &self,
-        book: String,
+        book: LorebookId,
         ids: Vec<String>,
     ) -> ApiResult<Lorebook> {
-        let edited = book.clone();
+        let edited = book;
         self.change_lorebook(book, move |found, _| {
             let named = places(&found.book, &ids)?;
             let others = order(&found.book)
@@ -150,12 +151,12 @@ impl Lorebooks {
     /// With `leave`, also deletes them from this book.
     pub(crate) async fn copy_lore_entries(
         &self,
-        book: String,
+        book: LorebookId,
         ids: Vec<String>,
-        to: String,
+        to: LorebookId,
         leave: bool,
     ) -> ApiResult<()> {
-        let from = self.lorebook(book.clone()).await?;
+        let from = self.lorebook(book).await?;
         let wanted = ids.clone();
         self.change_lorebook(to, move |target, _| {
             for at in places(&from.book, &wanted)? {

@@ -122,13 +122,10 @@ impl StoredBook {
 
     pub(super) fn summary(&self, bindings: &[Binding]) -> LorebookSummary {
         let (id, character, character_name, enabled) = match &self.place {
-            BookLocation::Library(row) => (row.id.to_string(), None, String::new(), row.enabled),
-            BookLocation::Card(one, _) => (
-                one.id.to_string(),
-                Some(one.id.to_string()),
-                one.name.clone(),
-                true,
-            ),
+            BookLocation::Library(row) => (row.id, None, String::new(), row.enabled),
+            BookLocation::Card(one, _) => {
+                (LorebookId(one.id.0), Some(one.id), one.name.clone(), true)
+            }
         };
         LorebookSummary {
             id,
@@ -233,17 +230,17 @@ pub(crate) fn shown(number: Option<i64>) -> Option<i32> {
 pub(super) fn in_words(binding: &Binding) -> LorebookBinding {
     match binding {
         Binding::Global => LorebookBinding::Global,
-        Binding::Character(id) => LorebookBinding::Character { id: id.to_string() },
-        Binding::Chat(id) => LorebookBinding::Chat { id: id.to_string() },
-        Binding::Persona(id) => LorebookBinding::Persona { id: id.to_string() },
+        Binding::Character(id) => LorebookBinding::Character { id: *id },
+        Binding::Chat(id) => LorebookBinding::Chat { id: *id },
+        Binding::Persona(id) => LorebookBinding::Persona { id: *id },
     }
 }
 
 pub(super) fn parsed(binding: &LorebookBinding) -> ApiResult<Binding> {
     Ok(match binding {
         LorebookBinding::Global => Binding::Global,
-        LorebookBinding::Character { id } => Binding::Character(id.parse()?),
-        LorebookBinding::Chat { id } => Binding::Chat(id.parse()?),
-        LorebookBinding::Persona { id } => Binding::Persona(id.parse()?),
+        LorebookBinding::Character { id } => Binding::Character(*id),
+        LorebookBinding::Chat { id } => Binding::Chat(*id),
+        LorebookBinding::Persona { id } => Binding::Persona(*id),
     })
 }

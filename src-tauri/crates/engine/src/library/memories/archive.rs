@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use domain::memory::{
     ArchiveReason, ArchivedState, MAX_CONFIDENCE, Memory, MemoryOrigin, MemoryScope, MemoryType,
 };
-use domain::{CharacterId, ChatId, LorebookId, MemoryId, MessageId, PersonaId, Timestamp};
+use domain::{CharacterId, LorebookId, MemoryId, PersonaId, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use store::{ReadTransaction, StoreError, WriteTransaction};
 use uuid::Uuid;
 
@@ -23,7 +23,7 @@ const MOST: usize = 50_000;
 /// The file format.
 #[derive(Serialize, Deserialize)]
 struct MemoryFile {
-    items: Vec<api::Memory>,
+    items: Vec<Value>,
     /// Names of the lorebooks by their ids. On another machine the same book has another id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     worlds: BTreeMap<String, String>,
@@ -41,9 +41,10 @@ struct Taking {
 
 impl Taking {
     /// The lorebook with that id, or else the one with the same name.
-    fn world(&self, id: &str) -> Option<LorebookId> {
-        let is_it = |book: &&(LorebookId, String)| id.parse() == Ok(book.0);
-        let has_its_name = |book: &&(LorebookId, String)| self.worlds.get(id) == Some(&book.1);
+    fn world(&self, id: LorebookId) -> Option<LorebookId> {
+        let is_it = |book: &&(LorebookId, String)| id == book.0;
+        let name = self.worlds.get(&id.to_string());
+        let has_its_name = |book: &&(LorebookId, String)| name == Some(&book.1);
         let book = self
             .books
             .iter()
@@ -61,20 +62,22 @@ enum KeepOutcome {
 
 impl Memories {
     /// All memories of a character, as JSON.
-    pub(crate) async fn export_memories(&self, character: String) -> ApiResult<Exported> {
-        let name = self.characters.character(character.parse()?).await?.name;
+    pub(crate) async fn export_memories(&self, character: CharacterId) -> ApiResult<Exported> {
+        let name = self.characters.character(character).await?.name;
         let items = self.every_memory(character).await?;
         let books = self
             .base()
             .store()
             .read(|store| store.lorebooks().names())
             .await?;
-        let used: HashSet<&str> = items
+        let used: HashSet<LorebookId> = items.iter().filter_map(|item| item.world).collect();
+        let books = books.into_iter().filter(|(id, _)| used.contains(id));
+        let worlds = books.map(|(id, name)| (id.to_string(), name)).collect();
+        let items = items
             .iter()
-            .filter_map(|item| item.world.as_deref())
-            .collect();
-        let books = books.into_iter().map(|(id, name)| (id.to_string(), name));
-        let worlds = books.filter(|(id, _)| used.contains(id.as_str())).collect();
+            .map(serde_json::to_value)
+            .collect::<Result<_, _>>()
+            .map_err(|error| internal(&format!("the memories cannot be written: {error}")))?;
         let mut bytes = serde_json::to_vec_pretty(&MemoryFile { items, worlds })
             .map_err(|error| internal(&format!("the memories cannot be written: {error}")))?;
         bytes.push(b'\n');
@@ -94,10 +97,10 @@ impl Memories {
     /// # Errors `BadInput` if the file is not a memory file, or has too many memories.
     pub(crate) async fn import_memories(
         &self,
-        character: String,
+        character: CharacterId,
         json: String,
     ) -> ApiResult<MemoryImport> {
-        let character = self.characters.character(character.parse()?).await?.id;
+        let character = self.characters.character(character).await?.id;
         let persona = self.personas.persona_of(None).await?.id;
         let file = parsed(&json).map_err(|error| {
             bad_input(
@@ -122,7 +125,7 @@ impl Memories {
             take(store, file.items, &taking)
         });
         let imported = imported.await?;
-        self.memories_changed("");
+        self.memories_changed(None);
         Ok(imported)
     }
 }
@@ -143,19 +146,49 @@ fn parsed(json: &str) -> serde_json::Result<MemoryFile> {
             .or_insert_with(|| MAX_CONFIDENCE.into());
         item.entry("echoes")
             .or_insert_with(|| Value::Array(Vec::new()));
+        drop_odd_ids(item);
     }
     serde_json::from_value(file)
 }
 
+/// Drops texts in the place of ids. A memory whose own id is odd gets a new one.
+fn drop_odd_ids(item: &mut Map<String, Value>) {
+    let is_id = |value: &Value| value.as_str().is_some_and(|id| Uuid::parse_str(id).is_ok());
+    for field in ["character", "persona", "chat", "world"] {
+        if item.get(field).is_some_and(|id| !is_id(id)) {
+            item.remove(field);
+        }
+    }
+    for field in ["sources", "echoes"] {
+        if let Some(ids) = item.get_mut(field).and_then(Value::as_array_mut) {
+            ids.retain(is_id);
+        }
+    }
+    let archived = item.get_mut("archived").and_then(Value::as_object_mut);
+    if let Some(archived) = archived.filter(|of| of.get("by").is_some_and(|by| !is_id(by))) {
+        archived.remove("by");
+    }
+    if !item.get("id").is_some_and(is_id) {
+        item.insert("id".to_owned(), Uuid::now_v7().to_string().into());
+    }
+}
+
 fn take(
     store: &mut WriteTransaction<'_>,
-    items: Vec<api::Memory>,
+    items: Vec<Value>,
     taking: &Taking,
 ) -> Result<MemoryImport, StoreError> {
     let mut imported = MemoryImport::default();
     let mut taken = HashSet::new();
     let mut archived = Vec::new();
-    for item in items {
+    for (at, item) in items.into_iter().enumerate() {
+        let item: api::Memory = match serde_json::from_value(item) {
+            Ok(item) => item,
+            Err(error) => {
+                imported.refused.push(format!("memory {}: {error}", at + 1));
+                continue;
+            }
+        };
         let line = format!(
             "\u{201c}{}\u{201d}",
             item.text.chars().take(80).collect::<String>()
@@ -202,17 +235,14 @@ fn read(
         return Ok(Err("its dates cannot be read".to_owned()));
     };
     let mut sources = Vec::new();
-    let own = item
-        .sources
-        .iter()
-        .filter(|source| !item.echoes.contains(source));
-    for source in own.filter_map(|id| id.parse::<MessageId>().ok()) {
+    let own = item.sources.iter().copied();
+    for source in own.filter(|source| !item.echoes.contains(source)) {
         if store.messages().get(source)?.is_some() {
             sources.push(source);
         }
     }
     Ok(Ok(Memory {
-        id: item.id.parse().unwrap_or_else(|_| MemoryId(Uuid::now_v7())),
+        id: item.id,
         kind: MemoryType::of(&item.kind),
         scope: scope(store, &item, taking)?,
         text,
@@ -236,13 +266,12 @@ fn archived(of: api::Archived) -> Option<ArchivedState> {
     let why = ArchiveReason::ALL
         .into_iter()
         .find(|why| why.as_str() == of.why)?;
-    let by = of.by.and_then(|id| id.parse::<MemoryId>().ok());
     let gave_way = matches!(why, ArchiveReason::Merged | ArchiveReason::Superseded);
     let since = moment(&of.since).ok()?;
-    (gave_way == by.is_some()).then_some(ArchivedState {
+    (gave_way == of.by.is_some()).then_some(ArchivedState {
         reason: why,
         since,
-        replaced_by: by,
+        replaced_by: of.by,
     })
 }
 
@@ -253,11 +282,7 @@ fn scope(
     taking: &Taking,
 ) -> Result<MemoryScope, StoreError> {
     let character = taking.character;
-    let known = match item
-        .persona
-        .as_deref()
-        .and_then(|id| id.parse::<PersonaId>().ok())
-    {
+    let known = match item.persona {
         Some(id) => store.personas().get(id)?.map(|known| known.id),
         None => None,
     };
@@ -270,15 +295,15 @@ fn scope(
         api::MemoryScope::Character => MemoryScope::Character(character),
         api::MemoryScope::Pair => with,
         api::MemoryScope::Chat => {
-            let chat = item
+            let known = item
                 .chat
-                .as_deref()
-                .and_then(|id| id.parse::<ChatId>().ok());
-            let known = chat.map(|id| store.chats().get(id)).transpose()?.flatten();
+                .map(|id| store.chats().get(id))
+                .transpose()?
+                .flatten();
             known.map_or(with, |chat| MemoryScope::Chat(chat.id))
         }
         api::MemoryScope::World => {
-            let world = item.world.as_deref().and_then(|id| taking.world(id));
+            let world = item.world.and_then(|id| taking.world(id));
             world.map_or(MemoryScope::Character(character), MemoryScope::World)
         }
     })

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use domain::MemoryId;
 use domain::memory::{Memory, MemoryOrigin};
-use domain::{CharacterId, MemoryId, PersonaId};
 use store::MemorySet;
 use uuid::Uuid;
 
@@ -21,13 +21,12 @@ impl Memories {
     /// empty or too long.
     pub(crate) async fn merge_memories(
         &self,
-        first: String,
-        second: String,
+        first: MemoryId,
+        second: MemoryId,
         text: String,
     ) -> ApiResult<api::Memory> {
         let text = checked(&text)?;
-        let (first, second) =
-            tokio::try_join!(self.memory(first.parse()?), self.memory(second.parse()?))?;
+        let (first, second) = tokio::try_join!(self.memory(first), self.memory(second))?;
         if first.id == second.id {
             return Err(bad_input(
                 "A memory cannot be merged with itself.",
@@ -51,18 +50,16 @@ impl Memories {
                 store.memories_mut().replace_superseding(&parts, row.id)
             })
             .await?;
-        self.memories_changed("");
+        self.memories_changed(None);
         Ok(shown(merged, None))
     }
 
     /// Undoes [`Engine::merge_memories`].
     pub(crate) async fn unmerge_memories(
         &self,
-        merged: String,
-        parts: Vec<String>,
+        merged: MemoryId,
+        parts: Vec<MemoryId>,
     ) -> ApiResult<()> {
-        let merged = merged.parse::<MemoryId>()?;
-        let parts = ids(&parts)?;
         let now = self.base().now();
         self.base()
             .store()
@@ -79,27 +76,20 @@ impl Memories {
                 store.memories_mut().retract(merged.0)
             })
             .await?;
-        self.memories_changed("");
+        self.memories_changed(None);
         Ok(())
     }
 
     /// Forgets all memories of a character, of a pair, of a chat or of everybody, as
     /// [`Self::delete_memory`] does with one. Returns their ids.
-    pub(crate) async fn forget_memories(&self, of: MemoryOwner) -> ApiResult<Vec<String>> {
+    pub(crate) async fn forget_memories(&self, of: MemoryOwner) -> ApiResult<Vec<MemoryId>> {
         let of = match of {
-            MemoryOwner::Character { character } => {
-                MemorySet::Character(character.parse::<CharacterId>()?)
-            }
+            MemoryOwner::Character { character } => MemorySet::Character(character),
             MemoryOwner::Pair { character, persona } => {
-                let persona = persona
-                    .map(|id| id.parse::<PersonaId>())
-                    .transpose()?
-                    .filter(|id| !id.0.is_nil());
-                MemorySet::Pair(character.parse::<CharacterId>()?, persona)
+                let persona = persona.filter(|id| !id.0.is_nil());
+                MemorySet::Pair(character, persona)
             }
-            MemoryOwner::Chat { chat } => {
-                MemorySet::Chat(self.chat_lookup.chat(chat.parse()?).await?.id)
-            }
+            MemoryOwner::Chat { chat } => MemorySet::Chat(self.chat_lookup.chat(chat).await?.id),
             MemoryOwner::Everybody => MemorySet::Everybody,
         };
         let now = self.base().now();
@@ -109,19 +99,19 @@ impl Memories {
             Ok(ids)
         });
         let forgotten = forgotten.await?;
-        self.memories_changed("");
-        Ok(forgotten.iter().map(ToString::to_string).collect())
+        self.memories_changed(None);
+        Ok(forgotten)
     }
 
     /// Undoes [`Self::forget_memories`].
-    pub(crate) async fn restore_memories(&self, memories: Vec<String>) -> ApiResult<()> {
-        let ids = ids(&memories)?;
+    pub(crate) async fn restore_memories(&self, memories: Vec<MemoryId>) -> ApiResult<()> {
         let restored = self.base().store().write(move |store| {
-            ids.into_iter()
+            memories
+                .into_iter()
                 .try_for_each(|id| exclusion::remember_again(store, id))
         });
         restored.await?;
-        self.memories_changed("");
+        self.memories_changed(None);
         Ok(())
     }
 
@@ -178,11 +168,4 @@ fn merged(
         origin: MemoryOrigin::User,
         ..first.clone()
     }
-}
-
-fn ids(written: &[String]) -> ApiResult<Vec<MemoryId>> {
-    Ok(written
-        .iter()
-        .map(|id| id.parse::<MemoryId>())
-        .collect::<Result<Vec<_>, _>>()?)
 }

@@ -22,7 +22,7 @@ impl Memories {
     /// The first page of a character's memories; with a query, of those that match it, best first.
     pub(crate) async fn list_memories(
         &self,
-        character: String,
+        character: CharacterId,
         query: String,
     ) -> ApiResult<Vec<api::Memory>> {
         Ok(self
@@ -34,12 +34,11 @@ impl Memories {
     /// The first `pages` pages, at least one, of the memories that match `filter`.
     pub(crate) async fn find_memories(
         &self,
-        character: String,
+        character: CharacterId,
         query: String,
         filter: api::MemoryFilter,
         pages: u32,
     ) -> ApiResult<api::FoundMemories> {
-        let character = character.parse::<CharacterId>()?;
         let filter = narrowed(&filter);
         // One more row shows whether there are more.
         let with_next = |page: u32| page.saturating_mul(pages.max(1)).saturating_add(1);
@@ -78,8 +77,7 @@ impl Memories {
     }
 
     /// All memories of a character, without a limit; the archived ones come last.
-    pub(crate) async fn every_memory(&self, character: String) -> ApiResult<Vec<api::Memory>> {
-        let character = character.parse::<CharacterId>()?;
+    pub(crate) async fn every_memory(&self, character: CharacterId) -> ApiResult<Vec<api::Memory>> {
         let all = move |store: &store::ReadTransaction<'_>| {
             let of = |archived| MemoryFilter {
                 archived,
@@ -107,10 +105,9 @@ impl Memories {
 
     pub(crate) async fn save_memory(&self, draft: MemoryDraft) -> ApiResult<api::Memory> {
         let text = checked(&draft.text)?;
-        let known = if draft.id.is_empty() {
-            None
-        } else {
-            Some(self.memory(draft.id.parse()?).await?)
+        let known = match draft.id {
+            Some(id) => Some(self.memory(id).await?),
+            None => None,
         };
         let now = self.base().now();
         let memory = Memory {
@@ -149,36 +146,34 @@ impl Memories {
                 }
             })
             .await?;
-        self.memories_changed(&draft.character);
+        self.memories_changed(Some(draft.character));
         Ok(shown(saved, None))
     }
 
     /// Removes a memory from every later prompt at once, and its source messages from recall. The
     /// next purge deletes the row; until then it can be restored.
-    pub(crate) async fn delete_memory(&self, id: String) -> ApiResult<()> {
-        let id = id.parse::<MemoryId>()?;
+    pub(crate) async fn delete_memory(&self, id: MemoryId) -> ApiResult<()> {
         let now = self.base().now();
         self.base()
             .store()
             .write(move |store| exclusion::forget(store, id, now))
             .await?;
-        self.memories_changed("");
+        self.memories_changed(None);
         Ok(())
     }
 
-    pub(crate) async fn restore_memory(&self, id: String) -> ApiResult<()> {
-        let id = id.parse::<MemoryId>()?;
+    pub(crate) async fn restore_memory(&self, id: MemoryId) -> ApiResult<()> {
         self.base()
             .store()
             .write(move |store| exclusion::remember_again(store, id))
             .await?;
-        self.memories_changed("");
+        self.memories_changed(None);
         Ok(())
     }
 
     /// A pinned memory is always included, so pinning also takes it out of the archive.
-    pub(crate) async fn pin_memory(&self, id: String, pinned: bool) -> ApiResult<api::Memory> {
-        let known = self.memory(id.parse()?).await?;
+    pub(crate) async fn pin_memory(&self, id: MemoryId, pinned: bool) -> ApiResult<api::Memory> {
+        let known = self.memory(id).await?;
         let was_archived = known.archived.is_some();
         let memory = Memory {
             pinned,
@@ -195,7 +190,7 @@ impl Memories {
             }
         };
         self.base().store().write(pin).await?;
-        self.memories_changed("");
+        self.memories_changed(None);
         Ok(shown(memory, None))
     }
 
@@ -208,24 +203,19 @@ impl Memories {
     }
 
     async fn scope(&self, draft: &MemoryDraft) -> ApiResult<MemoryScope> {
-        let character = || draft.character.parse::<CharacterId>();
+        let character = draft.character;
         Ok(match draft.scope {
             api::MemoryScope::Profile => MemoryScope::Profile,
-            api::MemoryScope::Character => MemoryScope::Character(character()?),
+            api::MemoryScope::Character => MemoryScope::Character(character),
             api::MemoryScope::Pair => {
-                let chosen = draft
-                    .persona
-                    .as_deref()
-                    .map(str::parse::<PersonaId>)
-                    .transpose()?;
-                let persona = self.personas.persona_of(chosen).await?.id;
+                let persona = self.personas.persona_of(draft.persona).await?.id;
                 MemoryScope::Pair {
-                    character: character()?,
+                    character,
                     persona: Some(persona).filter(|id| !id.0.is_nil()),
                 }
             }
             api::MemoryScope::Chat => match &draft.chat {
-                Some(chat) => MemoryScope::Chat(self.chat_lookup.chat(chat.parse()?).await?.id),
+                Some(chat) => MemoryScope::Chat(self.chat_lookup.chat(*chat).await?.id),
                 None => {
                     return Err(bad_input(
                         "A memory of a chat needs the chat.",
@@ -233,9 +223,7 @@ impl Memories {
                     ));
                 }
             },
-            api::MemoryScope::World => {
-                MemoryScope::World(self.world(draft.world.as_deref()).await?)
-            }
+            api::MemoryScope::World => MemoryScope::World(self.world(draft.world).await?),
         })
     }
 
@@ -243,22 +231,21 @@ impl Memories {
     /// chat if there is one.
     pub(crate) async fn memory_worlds(
         &self,
-        character: String,
-        persona: String,
-        chat: Option<String>,
-    ) -> ApiResult<Vec<String>> {
-        let chat = chat.map_or(Ok(ChatId(Uuid::nil())), |chat| chat.parse())?;
+        character: CharacterId,
+        persona: PersonaId,
+        chat: Option<ChatId>,
+    ) -> ApiResult<Vec<LorebookId>> {
         let company = ChatParticipants {
-            character: character.parse()?,
-            chat,
-            persona: persona.parse()?,
+            character,
+            chat: chat.unwrap_or(ChatId(Uuid::nil())),
+            persona,
         };
-        let mut worlds: Vec<String> = self
+        let mut worlds: Vec<LorebookId> = self
             .lorebooks
             .bound_in(company)
             .await?
             .into_iter()
-            .map(|bound| bound.id.to_string())
+            .map(|bound| bound.id)
             .collect();
         worlds.dedup();
         Ok(worlds)
@@ -266,12 +253,11 @@ impl Memories {
 
     /// The lorebook of a memory. It must be outside a card, so that other characters can have it
     /// too.
-    async fn world(&self, id: Option<&str>) -> ApiResult<LorebookId> {
+    async fn world(&self, id: Option<LorebookId>) -> ApiResult<LorebookId> {
         let hint = "Name a lorebook of the library, or choose another scope. The book of a card can be exported and imported.";
         let Some(id) = id else {
             return Err(bad_input("A memory of a world needs its lorebook.", hint));
         };
-        let id = id.parse::<LorebookId>()?;
         let book = self
             .base()
             .store()
@@ -281,8 +267,8 @@ impl Memories {
             .ok_or_else(|| bad_input("The lorebook of this memory is not in the library.", hint))
     }
 
-    pub(crate) fn memories_changed(&self, character: &str) {
-        let id = Some(character.to_owned()).filter(|id| !id.is_empty());
+    pub(crate) fn memories_changed(&self, character: Option<CharacterId>) {
+        let id = character.map(|id| id.to_string());
         self.base().events().changed(Changed::Memories, id);
     }
 }
@@ -339,15 +325,15 @@ pub(crate) fn shown(memory: Memory, score: Option<f32>) -> api::Memory {
         MemoryScope::World(world) => (api::MemoryScope::World, None, None, None, Some(world)),
     };
     api::Memory {
-        id: memory.id.to_string(),
+        id: memory.id,
         kind: memory.kind.as_str().to_owned(),
         text: memory.text,
         importance: u32::from(memory.importance),
         scope,
-        character: character.map(|id| id.to_string()),
-        persona: persona.map(|id| id.to_string()),
-        chat: chat.map(|id| id.to_string()),
-        world: world.map(|id| id.to_string()),
+        character,
+        persona,
+        chat,
+        world,
         pinned: memory.pinned,
         origin: memory.origin.as_str().to_owned(),
         confidence: u32::from(memory.confidence),
@@ -355,17 +341,13 @@ pub(crate) fn shown(memory: Memory, score: Option<f32>) -> api::Memory {
             .sources
             .iter()
             .chain(&memory.merged_sources)
-            .map(ToString::to_string)
+            .copied()
             .collect(),
-        echoes: memory
-            .merged_sources
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
+        echoes: memory.merged_sources,
         archived: memory.archived.map(|archived| api::Archived {
             why: archived.reason.as_str().to_owned(),
             since: rfc3339(archived.since),
-            by: archived.replaced_by.map(|id| id.to_string()),
+            by: archived.replaced_by,
         }),
         created: rfc3339(memory.created),
         updated: rfc3339(memory.updated),

@@ -19,17 +19,15 @@ const MOST: usize = 1_000;
 const LINE: usize = 240;
 
 impl Memories {
-    pub(crate) async fn receipts(&self, messages: Vec<String>) -> ApiResult<Vec<Receipt>> {
-        let ids = messages
-            .iter()
-            .take(MOST)
-            .map(|id| id.parse::<MessageId>())
-            .collect::<Result<Vec<_>, _>>()?;
+    pub(crate) async fn receipts(&self, messages: Vec<MessageId>) -> ApiResult<Vec<Receipt>> {
         let said = self
             .base()
             .store()
             .read(move |store| {
-                let found = ids.into_iter().map(|id| store.messages().get(id));
+                let found = messages
+                    .into_iter()
+                    .take(MOST)
+                    .map(|id| store.messages().get(id));
                 Ok(found
                     .collect::<Result<Vec<_>, _>>()?
                     .into_iter()
@@ -70,8 +68,8 @@ impl Memories {
 
 fn receipt(message: &Message, title: &str, speakers: &Speakers) -> Receipt {
     Receipt {
-        message: message.id.to_string(),
-        chat: message.chat.to_string(),
+        message: message.id,
+        chat: message.chat,
         title: title.to_owned(),
         name: speakers.of(message.id, message.role).to_owned(),
         line: plain_line(&first_words(message.text().to_owned()), LINE),

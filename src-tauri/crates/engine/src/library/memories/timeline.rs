@@ -14,8 +14,7 @@ const MOST: u32 = 500;
 use crate::library::memories::Memories;
 
 impl Memories {
-    pub(crate) async fn keyframes(&self, character: String) -> ApiResult<Vec<api::Keyframe>> {
-        let character = character.parse::<CharacterId>()?;
+    pub(crate) async fn keyframes(&self, character: CharacterId) -> ApiResult<Vec<api::Keyframe>> {
         let found = self
             .base()
             .store()
@@ -32,9 +31,9 @@ impl Memories {
             said,
         )| {
             Some(api::Keyframe {
-                id: id.to_string(),
-                chat: ToString::to_string(&chat),
-                message: messages.first()?.to_string(),
+                id,
+                chat,
+                message: *messages.first()?,
                 messages: messages.len() as u32,
                 said: rfc3339(said),
                 text: summary,

@@ -16,11 +16,10 @@ impl Personas {
     /// `NotFound` if the character or the persona does not exist.
     pub(crate) async fn bind_persona(
         &self,
-        character: String,
-        persona: Option<String>,
+        character: CharacterId,
+        persona: Option<PersonaId>,
     ) -> ApiResult<()> {
-        let character = self.characters.character(character.parse()?).await?.id;
-        let persona = persona.map(|id| id.parse::<PersonaId>()).transpose()?;
+        let character = self.characters.character(character).await?.id;
         if let Some(id) = persona {
             let known = self
                 .base()

@@ -1,10 +1,11 @@
 //! Converts a character to a persona, and a persona to a character.
 
-use domain::PersonaId;
 use domain::card::Card;
 use domain::persona::swap_names;
+use domain::{CharacterId, PersonaId};
 
 use crate::api;
+use crate::api::PersonaDraft;
 use crate::base::error::{ApiResult, not_found};
 use crate::library::characters::cards::shown;
 use crate::library::personas::Personas;
@@ -15,9 +16,9 @@ impl Personas {
     /// character stays.
     pub(crate) async fn persona_from_character(
         &self,
-        character: String,
+        character: CharacterId,
     ) -> ApiResult<api::Persona> {
-        let character = self.characters.character(character.parse()?).await?;
+        let character = self.characters.character(character).await?;
         let (card, _) = self.characters.card(&character)?;
         let about: Vec<&str> = [card.description(), card.personality()]
             .into_iter()
@@ -25,12 +26,12 @@ impl Personas {
             .filter(|text| !text.is_empty())
             .collect();
         let description = swap_names(&about.join("\n\n"));
-        let new = api::Persona {
+        let new = PersonaDraft {
             description,
             ..new_persona(card.display_name())
         };
         let saved = self.save_persona(new).await?;
-        let id = saved.id.parse::<PersonaId>()?;
+        let id = saved.id;
         let picture = character.picture;
         if picture.is_none() {
             return Ok(saved);
@@ -41,9 +42,9 @@ impl Personas {
     /// Adds a character with the name, description and picture of a persona. The persona stays.
     pub(crate) async fn character_from_persona(
         &self,
-        persona: String,
+        persona: PersonaId,
     ) -> ApiResult<api::Character> {
-        let id = persona.parse::<PersonaId>()?;
+        let id = persona;
         let read = self
             .base()
             .store()

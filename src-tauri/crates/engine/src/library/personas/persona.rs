@@ -2,13 +2,13 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use domain::PersonaId;
 use domain::chat::Chat;
 use domain::persona::{Persona, PersonaPlace};
+use domain::{ChatId, PersonaId};
 use store::{AssetHash, ReadTransaction, StoreError};
 use uuid::Uuid;
 
-use crate::api::{self, Changed};
+use crate::api::{self, Changed, PersonaDraft};
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::base::picture;
 use crate::base::records::user_names::{self, unless_chosen};
@@ -33,7 +33,7 @@ impl Personas {
         Ok(personas.into_iter().map(shown).collect())
     }
 
-    pub(crate) async fn save_persona(&self, persona: api::Persona) -> ApiResult<api::Persona> {
+    pub(crate) async fn save_persona(&self, persona: PersonaDraft) -> ApiResult<api::Persona> {
         let name = persona.name.trim().to_owned();
         if name.is_empty() {
             return Err(bad_input(
@@ -41,13 +41,9 @@ impl Personas {
                 "Write the name the character should call you.",
             ));
         }
-        let new = persona.id.is_empty();
-        let id = if new {
-            PersonaId(Uuid::now_v7())
-        } else {
-            persona.id.parse()?
-        };
-        let api::Persona {
+        let new = persona.id.is_none();
+        let id = persona.id.unwrap_or_else(|| PersonaId(Uuid::now_v7()));
+        let PersonaDraft {
             description,
             instructions,
             place,
@@ -105,13 +101,13 @@ impl Personas {
     /// remains.
     pub(crate) async fn set_persona_picture(
         &self,
-        id: String,
+        id: PersonaId,
         data: Option<String>,
     ) -> ApiResult<api::Persona> {
         let bytes = data.map(|data| BASE64_STANDARD.decode(data)).transpose();
         let bytes =
             bytes.map_err(|_| bad_input("The picture is not base64.", "Send the file again."))?;
-        self.set_persona_picture_bytes(id.parse()?, bytes).await
+        self.set_persona_picture_bytes(id, bytes).await
     }
 
     pub(crate) async fn set_persona_picture_bytes(
@@ -161,8 +157,7 @@ impl Personas {
         Ok(convert::persona(persona, picture, characters))
     }
 
-    pub(crate) async fn delete_persona(&self, id: String) -> ApiResult<()> {
-        let id = id.parse::<PersonaId>()?;
+    pub(crate) async fn delete_persona(&self, id: PersonaId) -> ApiResult<()> {
         let left = self
             .base()
             .store()
@@ -226,8 +221,8 @@ impl Personas {
     ///
     /// # Errors
     /// `NotFound` for a chat that was not imported.
-    pub(crate) async fn keep_chat_name(&self, chat: String) -> ApiResult<()> {
-        let id = self.chat_lookup.chat(chat.parse()?).await?.id;
+    pub(crate) async fn keep_chat_name(&self, chat: ChatId) -> ApiResult<()> {
+        let id = self.chat_lookup.chat(chat).await?.id;
         self.base()
             .store()
             .write(move |store| store.foreign_mut().settle_name(id))
@@ -240,25 +235,18 @@ impl Personas {
 
     /// The default persona of the settings.
     pub(crate) fn default_persona(&self) -> Option<PersonaId> {
-        self.config()
-            .app_settings
-            .settings()
-            .default_persona
-            .as_deref()
-            .and_then(|id| id.parse().ok())
+        self.config().app_settings.settings().default_persona
     }
 }
 
 /// A persona that is not stored yet, without a description.
-pub(crate) fn new_persona(name: &str) -> api::Persona {
-    api::Persona {
-        id: String::new(),
+pub(crate) fn new_persona(name: &str) -> PersonaDraft {
+    PersonaDraft {
+        id: None,
         name: name.to_owned(),
         description: String::new(),
         instructions: String::new(),
-        picture: None,
         place: api::PersonaPlace::default(),
-        characters: Vec::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The sets of quick replies that a chat shows, and the permission to run by themselves.
 
+use domain::ChatId;
 use domain::chat::Chat;
 use domain::quick_reply::{self, QuickReplyAction};
 use store::QuickReplyOwner;
@@ -27,8 +28,8 @@ pub(crate) struct ActiveQuickReplies {
 impl QuickReplySets {
     /// The buttons that a chat shows: sets of every chat first, then those of the character, then
     /// the chat's own.
-    pub(crate) async fn quick_replies(&self, chat: String) -> ApiResult<Vec<QuickReplySet>> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?;
+    pub(crate) async fn quick_replies(&self, chat: ChatId) -> ApiResult<Vec<QuickReplySet>> {
+        let chat = self.chat_lookup.chat(chat).await?;
         let shown = |active: ActiveQuickReplies| {
             let replies = active
                 .set
@@ -59,9 +60,9 @@ impl QuickReplySets {
     /// All sets, and where they are shown.
     pub(crate) async fn quick_reply_sets(
         &self,
-        chat: String,
+        chat: ChatId,
     ) -> ApiResult<Vec<QuickReplySetSummary>> {
-        let chat = self.chat_lookup.chat(chat.parse()?).await?;
+        let chat = self.chat_lookup.chat(chat).await?;
         let sets = self.list_quick_replies().await?;
         let (bound, allowed) = self.quick_reply_bindings(&chat).await?;
         let has = |id: &str, owner| bound.iter().any(|(set, of)| set == id && *of == owner);
@@ -91,11 +92,11 @@ impl QuickReplySets {
     pub(crate) async fn bind_quick_replies(
         &self,
         set: String,
-        chat: String,
+        chat: ChatId,
         scope: QuickReplyScope,
         bound: bool,
     ) -> ApiResult<Vec<QuickReplySetSummary>> {
-        let row = self.chat_lookup.chat(chat.parse()?).await?;
+        let row = self.chat_lookup.chat(chat).await?;
         self.known_set(&set).await?;
         let owner = match scope {
             QuickReplyScope::Everywhere => QuickReplyOwner::Global,

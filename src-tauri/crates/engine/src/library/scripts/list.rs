@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use context::macros::{MacroScope, MacroState};
 use context::regex_script::{Channel, CompiledScripts, ScriptBudget, ScriptContext};
-use domain::CharacterId;
 use domain::card::Card;
 use domain::regex_script::{self, RegexScript, ScriptTarget};
+use domain::{CharacterId, ChatId};
 use serde_json::Value;
 use store::{Preset, PresetKind, ReadTransaction, StoreError};
 use uuid::Uuid;
@@ -141,7 +141,7 @@ impl Scripts {
         &self,
         script: String,
         sample: String,
-        chat: Option<String>,
+        chat: Option<ChatId>,
     ) -> ApiResult<ScriptTrial> {
         let read: RegexScript = serde_json::from_str(&script).map_err(|error| {
             bad_input(
@@ -151,7 +151,7 @@ impl Scripts {
         })?;
         let (persona, card, id) = match chat {
             Some(id) => {
-                let chat = self.chat_lookup.chat(id.parse()?).await?;
+                let chat = self.chat_lookup.chat(id).await?;
                 let card = self.characters.chat_card(&chat).await?.card;
                 (self.personas.persona_in(&chat).await?, Some(card), chat.id)
             }
@@ -181,8 +181,8 @@ impl Scripts {
             .map_err(|error| internal(&error.to_string()))
     }
 
-    pub(crate) async fn card_scripts(&self, character: String) -> ApiResult<CardScripts> {
-        let id = character.parse::<CharacterId>()?;
+    pub(crate) async fn card_scripts(&self, character: CharacterId) -> ApiResult<CardScripts> {
+        let id = character;
         let card = card_of(&self.characters.character(id).await?)?;
         let json = |script: &RegexScript| serde_json::to_string(script).unwrap_or_default();
         let listed = listed(&card)
@@ -202,10 +202,10 @@ impl Scripts {
     /// agrees.
     pub(crate) async fn allow_card_scripts(
         &self,
-        character: String,
+        character: CharacterId,
         allowed: bool,
     ) -> ApiResult<()> {
-        let id = character.parse::<CharacterId>()?;
+        let id = character;
         let mut all = self.allowed().await?;
         all.retain(|known| *known != id);
         if allowed {
@@ -218,7 +218,7 @@ impl Scripts {
             .await?;
         self.base()
             .events()
-            .changed(Changed::Presets, Some(character));
+            .changed(Changed::Presets, Some(character.to_string()));
         Ok(())
     }
 

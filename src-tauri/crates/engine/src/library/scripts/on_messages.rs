@@ -218,12 +218,8 @@ impl Scripts {
         };
         let last = last.map_or(0, |last| last.position);
         let snapshot = self.snapshots.snapshot(chat.clone()).await?;
-        let speaker_of = |message: &api::Message| {
-            let id = message.id.parse();
-            id.map_or(NextSpeaker::OWN, |id| {
-                snapshot.group.who_said(id, Role::Character)
-            })
-        };
+        let speaker_of =
+            |message: &api::Message| snapshot.group.who_said(message.id, Role::Character);
         let mut speakers: Vec<NextSpeaker> = Vec::new();
         for speaker in messages.iter().map(|(_, message)| speaker_of(message)) {
             if !speakers.contains(&speaker) {

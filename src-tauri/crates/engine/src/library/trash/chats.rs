@@ -11,14 +11,14 @@ use crate::library::trash::Trash;
 const MOST: usize = 50_000;
 
 impl Trash {
-    pub(crate) async fn delete_chat(&self, id: String) -> ApiResult<()> {
+    pub(crate) async fn delete_chat(&self, id: ChatId) -> ApiResult<()> {
         self.delete_chats(vec![id], false).await
     }
 
     /// Number of memories that [`Self::delete_chats`] would delete without `keep_learned` and keep
     /// with it.
-    pub(crate) async fn learned_in(&self, chats: Vec<String>) -> ApiResult<u32> {
-        let chats = parse(&chats)?;
+    pub(crate) async fn learned_in(&self, chats: Vec<ChatId>) -> ApiResult<u32> {
+        check_count(&chats)?;
         let count = move |store: &store::ReadTransaction<'_>| {
             chats.iter().try_fold(0, |sum, chat| {
                 Ok(sum + store.memories().count_detachable(*chat)?)
@@ -31,10 +31,10 @@ impl Trash {
     /// `NotFound` if one of them does not exist. Nothing changes then.
     pub(crate) async fn delete_chats(
         &self,
-        chats: Vec<String>,
+        chats: Vec<ChatId>,
         keep_learned: bool,
     ) -> ApiResult<()> {
-        let chats = parse(&chats)?;
+        check_count(&chats)?;
         let now = self.base().now();
         for chat in &chats {
             self.base().running().stop(*chat);
@@ -65,8 +65,7 @@ impl Trash {
         Ok(())
     }
 
-    pub(crate) async fn restore_chat(&self, id: String) -> ApiResult<()> {
-        let id = id.parse::<ChatId>()?;
+    pub(crate) async fn restore_chat(&self, id: ChatId) -> ApiResult<()> {
         let restore = move |store: &mut store::WriteTransaction<'_>| {
             store.chats_mut().restore(id)?;
             store.memories_mut().reattach_to_chat(id)
@@ -79,15 +78,12 @@ impl Trash {
     }
 }
 
-fn parse(chats: &[String]) -> ApiResult<Vec<ChatId>> {
+fn check_count(chats: &[ChatId]) -> ApiResult<()> {
     if chats.len() > MOST {
         return Err(bad_input(
             format!("More than {MOST} chats are selected."),
             "Choose fewer at once.",
         ));
     }
-    Ok(chats
-        .iter()
-        .map(|id| id.parse())
-        .collect::<Result<_, _>>()?)
+    Ok(())
 }

@@ -7,7 +7,7 @@ use recall::similarity::bytes;
 use store::{EmbeddedKind, LoreEntryText, QueuedItem};
 
 use crate::api::EntryMeaning;
-use crate::base::error::{ApiResult, not_found};
+use crate::base::error::ApiResult;
 use crate::library::lorebooks::entries::title;
 use crate::recall_service::embeddings::encoder::Encoder;
 use crate::recall_service::embeddings::queue::{AT_ONCE, Round};
@@ -77,7 +77,7 @@ impl RecallService {
             let entries = self
                 .library()
                 .lorebooks
-                .lorebook(id.to_string())
+                .lorebook(id)
                 .await
                 .map(|found| marked(&found.book))
                 .unwrap_or_default();
@@ -91,13 +91,11 @@ impl RecallService {
 
     /// The entries of a book that are marked for search by meaning, and whether each is embedded;
     /// empty without an encoder.
-    pub(crate) async fn entry_meanings(&self, book: String) -> ApiResult<Vec<EntryMeaning>> {
+    pub(crate) async fn entry_meanings(&self, book: LorebookId) -> ApiResult<Vec<EntryMeaning>> {
         if self.reading().encoder().is_none() {
             return Ok(Vec::new());
         }
-        let id = book
-            .parse::<LorebookId>()
-            .map_err(|_| not_found("lorebook"))?;
+        let id = book;
         let marked = marked(&self.library().lorebooks.lorebook(book).await?.book);
         let known = self
             .base()

@@ -53,7 +53,7 @@ impl Access {
             name: checked_name(&name)?,
             hash: hash(&secret),
             start: secret.chars().take(START).collect(),
-            characters: characters(limits.characters)?,
+            characters: checked_characters(limits.characters)?,
             raw_models: limits.raw_models,
             read_only: limits.read_only,
             created: self.base().now(),
@@ -78,11 +78,10 @@ impl Access {
     /// `NotFound`; the errors of [`Self::create_api_key`].
     pub(crate) async fn update_api_key(
         &self,
-        id: String,
+        id: ApiKeyId,
         name: String,
         limits: ApiKeyLimits,
     ) -> ApiResult<api::ApiKey> {
-        let id: ApiKeyId = id.parse()?;
         let stored = self
             .base()
             .store()
@@ -90,7 +89,7 @@ impl Access {
             .await?;
         let key = store::ApiKey {
             name: checked_name(&name)?,
-            characters: characters(limits.characters)?,
+            characters: checked_characters(limits.characters)?,
             raw_models: limits.raw_models,
             read_only: limits.read_only,
             ..stored.ok_or_else(|| not_found("API key"))?
@@ -106,8 +105,7 @@ impl Access {
     }
 
     /// Deletes a key. Requests with it are refused from now on.
-    pub(crate) async fn revoke_api_key(&self, id: String) -> ApiResult<()> {
-        let id: ApiKeyId = id.parse()?;
+    pub(crate) async fn revoke_api_key(&self, id: ApiKeyId) -> ApiResult<()> {
         self.base()
             .store()
             .write(move |store| store.api_keys_mut().delete(id))
@@ -138,9 +136,7 @@ impl Access {
         self.note_use(&key);
         Ok(Some(ApiGrant {
             name: key.name,
-            characters: key
-                .characters
-                .map(|ids| ids.iter().map(ToString::to_string).collect()),
+            characters: key.characters,
             raw_models: key.raw_models,
             read_only: key.read_only,
         }))
@@ -225,28 +221,23 @@ fn checked_name(name: &str) -> ApiResult<String> {
     Ok(name.to_owned())
 }
 
-fn characters(ids: Option<Vec<String>>) -> ApiResult<Option<Vec<CharacterId>>> {
-    let Some(ids) = ids else { return Ok(None) };
-    if ids.is_empty() {
+fn checked_characters(ids: Option<Vec<CharacterId>>) -> ApiResult<Option<Vec<CharacterId>>> {
+    if ids.as_ref().is_some_and(Vec::is_empty) {
         return Err(bad_input(
             "The key allows no character.",
             "Choose at least one character, or all of them.",
         ));
     }
-    Ok(Some(
-        ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?,
-    ))
+    Ok(ids)
 }
 
 fn shown(key: store::ApiKey) -> api::ApiKey {
     api::ApiKey {
-        id: key.id.to_string(),
+        id: key.id,
         name: key.name,
         start: key.start,
         limits: ApiKeyLimits {
-            characters: key
-                .characters
-                .map(|ids| ids.iter().map(ToString::to_string).collect()),
+            characters: key.characters,
             raw_models: key.raw_models,
             read_only: key.read_only,
         },

@@ -90,8 +90,7 @@ impl Endpoints {
         self.shown_endpoint(endpoint).await
     }
 
-    pub(crate) async fn delete_endpoint(&self, id: String) -> ApiResult<()> {
-        let id = id.parse::<EndpointId>()?;
+    pub(crate) async fn delete_endpoint(&self, id: EndpointId) -> ApiResult<()> {
         let models = self
             .base()
             .store()
@@ -159,7 +158,7 @@ impl Endpoints {
             .await?
             .beyond(endpoint.dialect);
         Ok(api::Endpoint {
-            id: id.to_string(),
+            id,
             name: endpoint.name,
             dialect: shown_dialect(endpoint.dialect),
             url: endpoint.url,
@@ -257,10 +256,7 @@ fn check_secret_stays(
 }
 
 fn row(draft: &EndpointDraft) -> ApiResult<Endpoint> {
-    let id = match &draft.id {
-        Some(id) => id.parse()?,
-        None => EndpointId(Uuid::now_v7()),
-    };
+    let id = draft.id.unwrap_or_else(|| EndpointId(Uuid::now_v7()));
     let name = draft.name.trim();
     let url = draft.url.trim().trim_end_matches('/');
     if name.is_empty() || url.is_empty() {

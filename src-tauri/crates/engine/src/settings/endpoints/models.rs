@@ -32,8 +32,7 @@ impl Endpoints {
     ///
     /// # Errors
     /// `NotFound`; `Provider` if the endpoint does not answer, and the list does not change.
-    pub(crate) async fn refresh_endpoint(&self, id: String) -> ApiResult<EndpointTest> {
-        let id = id.parse::<EndpointId>()?;
+    pub(crate) async fn refresh_endpoint(&self, id: EndpointId) -> ApiResult<EndpointTest> {
         let endpoint = self.endpoint(id).await?;
         let started = Instant::now();
         let found = tested(

@@ -55,8 +55,7 @@ impl Endpoints {
     ///
     /// # Errors
     /// `BadInput` if the key cannot be sent.
-    pub(crate) async fn give_key(&self, id: String, key: String) -> ApiResult<()> {
-        let id = id.parse::<EndpointId>()?;
+    pub(crate) async fn give_key(&self, id: EndpointId, key: String) -> ApiResult<()> {
         let endpoint = self
             .base()
             .store()

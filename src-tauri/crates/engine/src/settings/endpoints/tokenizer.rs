@@ -18,10 +18,9 @@ impl Endpoints {
     /// `NotFound`; `BadInput` if the file is not a tokenizer. The endpoint does not change then.
     pub(crate) async fn set_endpoint_tokenizer(
         &self,
-        id: String,
+        id: EndpointId,
         json: Vec<u8>,
     ) -> ApiResult<api::Endpoint> {
-        let id = id.parse::<EndpointId>()?;
         let endpoint = self.endpoint(id).await?;
         let parsed = tokio::task::spawn_blocking(move || (TokenizerJson::parse(&json), json));
         let (parsed, json) = parsed
@@ -54,7 +53,7 @@ impl Endpoints {
     /// The same errors, and `BadInput` if the file cannot be read.
     pub(crate) async fn set_endpoint_tokenizer_file(
         &self,
-        id: String,
+        id: EndpointId,
         path: PathBuf,
     ) -> ApiResult<api::Endpoint> {
         let read = tokio::task::spawn_blocking(move || {
@@ -67,8 +66,10 @@ impl Endpoints {
             .await
     }
 
-    pub(crate) async fn remove_endpoint_tokenizer(&self, id: String) -> ApiResult<api::Endpoint> {
-        let id = id.parse::<EndpointId>()?;
+    pub(crate) async fn remove_endpoint_tokenizer(
+        &self,
+        id: EndpointId,
+    ) -> ApiResult<api::Endpoint> {
         let endpoint = self.endpoint(id).await?;
         self.base()
             .store()

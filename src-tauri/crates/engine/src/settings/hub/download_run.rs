@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use domain::ModelId;
 use local::library;
 use provider::download::{Conditions, DownloadError, discard, download_with};
 use tokio_util::sync::CancellationToken;
@@ -299,12 +300,12 @@ async fn add(hub: &WeakHub, downloads: &Downloads, job: &DownloadJob) -> Result<
             return Err(final_fault(error));
         }
     };
-    finish(&hub, job, &added.id).await.map_err(final_fault)?;
-    downloads.end(job.id, Some(added.id));
+    finish(&hub, job, added.id).await.map_err(final_fault)?;
+    downloads.end(job.id, Some(added.id.to_string()));
     Ok(())
 }
 
-async fn finish(hub: &Hub, job: &DownloadJob, model: &str) -> Result<(), ApiError> {
+async fn finish(hub: &Hub, job: &DownloadJob, model: ModelId) -> Result<(), ApiError> {
     if job.makes_default {
         hub.models().make_default(model).await?;
     }

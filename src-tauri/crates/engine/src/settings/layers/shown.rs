@@ -32,7 +32,7 @@ pub(crate) fn view(
             .map(ToString::to_string)
             .collect(),
         model: stack.model().map(convert::model_ref),
-        character: stack.character().map(|id| id.to_string()),
+        character: stack.character(),
     }
 }
 

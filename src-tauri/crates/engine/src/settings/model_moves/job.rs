@@ -108,7 +108,7 @@ impl MoveJob {
 
     pub(crate) fn shown(&self, state: MoveState) -> api::ModelMove {
         api::ModelMove {
-            model: self.model().to_string(),
+            model: self.model(),
             name: self.name.clone(),
             folder: self.folder.display().to_string(),
             state,

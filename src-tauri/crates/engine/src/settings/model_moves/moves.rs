@@ -149,7 +149,7 @@ impl MoveJobs {
         };
         let api::ModelMove { name, folder, .. } = entry.shown;
         self.events.announce(Event::ModelMoveEnded {
-            model: model.to_string(),
+            model,
             name,
             folder,
             moved,

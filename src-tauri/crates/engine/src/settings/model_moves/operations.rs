@@ -18,8 +18,12 @@ impl ModelMoves {
     /// # Errors
     /// `NotFound`; `BadInput` if it is not a model folder, or if a file is missing or occupies the
     /// place.
-    pub(crate) async fn move_model(&self, id: String, folder: String) -> ApiResult<api::ModelMove> {
-        let model = self.model_lookup().local_model(id.parse()?).await?;
+    pub(crate) async fn move_model(
+        &self,
+        id: ModelId,
+        folder: String,
+    ) -> ApiResult<api::ModelMove> {
+        let model = self.model_lookup().local_model(id).await?;
         let (roots, target) = self.folders_of_move(&folder).await?;
         let _turn = self.jobs().turn.lock().await;
         self.start_move(model, &roots, &target).await
@@ -81,8 +85,7 @@ impl ModelMoves {
     ///
     /// # Errors
     /// `NotFound`; `BadInput` while the old files are being deleted.
-    pub(crate) async fn cancel_model_move(&self, id: String) -> ApiResult<()> {
-        let id = id.parse::<ModelId>()?;
+    pub(crate) async fn cancel_model_move(&self, id: ModelId) -> ApiResult<()> {
         let _turn = self.jobs().turn.lock().await;
         let shown = self.jobs().shown(id)?;
         if shown.state == MoveState::Finishing && self.jobs().is_running(id) {
@@ -301,7 +304,7 @@ impl ModelMoves {
 /// A model that cannot be moved, as it is shown with the others.
 fn refused(model: &LocalModel, target: &Path, reason: String, hint: String) -> api::ModelMove {
     api::ModelMove {
-        model: model.id.to_string(),
+        model: model.id,
         name: model.name.clone(),
         folder: target.display().to_string(),
         state: MoveState::Failed,

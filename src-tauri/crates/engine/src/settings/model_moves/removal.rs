@@ -12,8 +12,7 @@ use crate::settings::model_moves::ModelMoves;
 use crate::settings::models::files::gguf_files;
 
 impl ModelMoves {
-    pub(crate) async fn remove_model(&self, id: String) -> ApiResult<()> {
-        let id = id.parse::<ModelId>()?;
+    pub(crate) async fn remove_model(&self, id: ModelId) -> ApiResult<()> {
         self.end_move(id).await?;
         self.base()
             .store()
@@ -23,7 +22,7 @@ impl ModelMoves {
             .templates()
             .retain(|(model, _), _| *model != id);
         self.app_settings()
-            .forget_default(&ModelRef::Local { id: id.to_string() })
+            .forget_default(&ModelRef::Local { id })
             .await?;
         self.base()
             .events()
@@ -36,12 +35,9 @@ impl ModelMoves {
     ///
     /// # Errors
     /// `BadInput` for a file elsewhere; `Storage` if it cannot be deleted.
-    pub(crate) async fn delete_model_file(&self, id: String) -> ApiResult<()> {
-        self.end_move(id.parse()?).await?;
-        let model = self
-            .model_lookup()
-            .local_model(id.parse::<ModelId>()?)
-            .await?;
+    pub(crate) async fn delete_model_file(&self, id: ModelId) -> ApiResult<()> {
+        self.end_move(id).await?;
+        let model = self.model_lookup().local_model(id).await?;
         let folder = self.hub().download_folder(&self.hub().stored_hub().await?);
         let deleted =
             tokio::task::spawn_blocking(move || delete(Path::new(&model.path), &folder)).await;

@@ -92,9 +92,7 @@ impl Models {
             })
             .await?;
         if self.app_settings.settings().default_model.is_none() {
-            let default_model = Some(ModelRef::Local {
-                id: model.id.to_string(),
-            });
+            let default_model = Some(ModelRef::Local { id: model.id });
             self.app_settings
                 .update_settings(api::SettingsChange {
                     default_model,
@@ -124,8 +122,8 @@ impl Models {
     }
 
     /// Makes a model of the library the default for chats that choose none.
-    pub(crate) async fn make_default(&self, id: &str) -> ApiResult<()> {
-        let default_model = Some(ModelRef::Local { id: id.to_owned() });
+    pub(crate) async fn make_default(&self, id: ModelId) -> ApiResult<()> {
+        let default_model = Some(ModelRef::Local { id });
         self.app_settings
             .update_settings(api::SettingsChange {
                 default_model,
@@ -261,11 +259,8 @@ fn shown(model: LocalModel, default: Option<&ModelRef>, reads_pictures: bool) ->
         fits: fit.map_or(Fits::Yes, fits),
         missing: !path.exists(),
         note: note.filter(|_| path.exists()),
-        default: default
-            == Some(&ModelRef::Local {
-                id: model.id.to_string(),
-            }),
-        id: model.id.to_string(),
+        default: default == Some(&ModelRef::Local { id: model.id }),
+        id: model.id,
         name: model.name,
         path: model.path,
         bytes: model.bytes,

@@ -37,8 +37,8 @@ impl Models {
         Ok(states)
     }
 
-    pub(crate) async fn model_state(&self, id: String) -> ApiResult<api::ModelState> {
-        let model = self.model_lookup.local_model(id.parse()?).await?;
+    pub(crate) async fn model_state(&self, id: ModelId) -> ApiResult<api::ModelState> {
+        let model = self.model_lookup.local_model(id).await?;
         self.state_of(&model).await
     }
 
@@ -67,16 +67,16 @@ impl Models {
     ///
     /// # Errors
     /// `NotFound`; `Provider` if it cannot be loaded in any way.
-    pub(crate) async fn load_model(&self, id: String) -> ApiResult<api::ModelState> {
-        let model = self.model_lookup.local_model(id.parse()?).await?;
+    pub(crate) async fn load_model(&self, id: ModelId) -> ApiResult<api::ModelState> {
+        let model = self.model_lookup.local_model(id).await?;
         let (context, options) = self.load_settings(&model).await?;
         self.local().load(&model, context, options).await?;
         self.model_state(id).await
     }
 
     /// Unloads a model once its current reply has ended. The next reply loads it again.
-    pub(crate) async fn unload_model(&self, id: String) -> ApiResult<api::ModelState> {
-        let model = self.model_lookup.local_model(id.parse()?).await?;
+    pub(crate) async fn unload_model(&self, id: ModelId) -> ApiResult<api::ModelState> {
+        let model = self.model_lookup.local_model(id).await?;
         self.local().unload(&model).await;
         self.model_state(id).await
     }
@@ -186,7 +186,7 @@ fn state(id: ModelId, status: Option<&WorkerStatus>) -> api::ModelState {
         .filter(|_| activity != ModelActivity::Unloaded)
         .unwrap_or_default();
     api::ModelState {
-        id: id.to_string(),
+        id,
         activity,
         context: loaded.context,
         layers: loaded.layers,

@@ -76,10 +76,10 @@ impl Models {
     /// many.
     pub(crate) async fn add_model_adapter(
         &self,
-        id: String,
+        id: ModelId,
         path: PathBuf,
     ) -> ApiResult<api::ModelState> {
-        let model = self.model_lookup.local_model(id.parse()?).await?;
+        let model = self.model_lookup.local_model(id).await?;
         let file = model.path.clone();
         let checked = tokio::task::spawn_blocking(move || check(&path, Path::new(&file))).await;
         let path = checked.map_err(|_| internal("an adapter could not be read"))??;
@@ -106,7 +106,7 @@ impl Models {
     /// `NotFound` without the adapter; `BadInput` for a weight outside of 0 to 2.
     pub(crate) async fn set_adapter_weight(
         &self,
-        id: String,
+        id: ModelId,
         path: String,
         weight: f32,
     ) -> ApiResult<api::ModelState> {
@@ -120,7 +120,7 @@ impl Models {
                 format!("Set it to a number from {least} to {most}."),
             ));
         }
-        self.change_adapters(id.parse()?, |adapters| {
+        self.change_adapters(id, |adapters| {
             let known = adapters.iter_mut().find(|known| known.path == path);
             known
                 .map(|adapter| adapter.weight = weight)
@@ -135,10 +135,10 @@ impl Models {
     /// `NotFound` without the adapter.
     pub(crate) async fn remove_model_adapter(
         &self,
-        id: String,
+        id: ModelId,
         path: String,
     ) -> ApiResult<api::ModelState> {
-        self.change_adapters(id.parse()?, |adapters| {
+        self.change_adapters(id, |adapters| {
             let before = adapters.len();
             adapters.retain(|known| known.path != path);
             if adapters.len() < before {
@@ -170,7 +170,7 @@ impl Models {
         self.base()
             .events()
             .changed(Changed::Models, Some(id.to_string()));
-        self.model_state(id.to_string()).await
+        self.model_state(id).await
     }
 }
 

@@ -83,10 +83,10 @@ impl Models {
     /// `NotFound`; `BadInput` if the file reads no pictures for this model.
     pub(crate) async fn set_model_projector(
         &self,
-        id: String,
+        id: ModelId,
         path: PathBuf,
     ) -> ApiResult<api::ModelState> {
-        let model = self.model_lookup.local_model(id.parse()?).await?;
+        let model = self.model_lookup.local_model(id).await?;
         let of = model.path.clone();
         let checked = tokio::task::spawn_blocking(move || check(&path, Path::new(&of))).await;
         let path = checked.map_err(|_| internal("a file for pictures could not be read"))??;
@@ -95,14 +95,14 @@ impl Models {
     }
 
     /// The model reads no pictures from now on.
-    pub(crate) async fn remove_model_projector(&self, id: String) -> ApiResult<api::ModelState> {
-        let model = self.model_lookup.local_model(id.parse()?).await?;
+    pub(crate) async fn remove_model_projector(&self, id: ModelId) -> ApiResult<api::ModelState> {
+        let model = self.model_lookup.local_model(id).await?;
         self.choose_projector(&model, ProjectorChoice::None).await
     }
 
     /// The model reads pictures with the file in its folder from now on, if there is one.
-    pub(crate) async fn pair_model_projector(&self, id: String) -> ApiResult<api::ModelState> {
-        let model = self.model_lookup.local_model(id.parse()?).await?;
+    pub(crate) async fn pair_model_projector(&self, id: ModelId) -> ApiResult<api::ModelState> {
+        let model = self.model_lookup.local_model(id).await?;
         self.choose_projector(&model, ProjectorChoice::Automatic)
             .await
     }
@@ -121,7 +121,7 @@ impl Models {
         self.base()
             .events()
             .changed(Changed::Models, Some(id.to_string()));
-        self.model_state(id.to_string()).await
+        self.model_state(id).await
     }
 
     /// Known token counts of pictures, by their hashes.

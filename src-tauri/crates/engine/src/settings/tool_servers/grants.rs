@@ -32,12 +32,12 @@ impl ToolServers {
     /// `NotFound`; `BadInput` if `Chat` names no chat.
     pub(crate) async fn set_tool_grant(
         &self,
-        server: String,
+        server: ToolServerId,
         tool: String,
-        chat: Option<String>,
+        chat: Option<ChatId>,
         grant: api::ServerToolGrant,
     ) -> ApiResult<api::ToolServer> {
-        let id = server.parse::<ToolServerId>()?;
+        let id = server;
         let server = self.stored_server(id).await?;
         let known = server
             .tools
@@ -52,7 +52,7 @@ impl ToolServers {
                     bad_input("A permission for a chat needs a chat.", "Name the chat.")
                 })?;
                 Some(StoredGrant {
-                    chat: Some(chat.parse()?),
+                    chat: Some(chat),
                     allowed: true,
                     definition,
                 })

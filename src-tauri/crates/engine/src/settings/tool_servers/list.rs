@@ -37,7 +37,7 @@ impl ToolServers {
         draft: ToolServerDraft,
     ) -> ApiResult<api::ToolServer> {
         let stored = match &draft.id {
-            Some(id) => Some(self.stored_server(id.parse()?).await?),
+            Some(id) => Some(self.stored_server(*id).await?),
             None => None,
         };
         self.check_name(draft.name.trim(), stored.as_ref().map(|server| server.id))
@@ -51,8 +51,7 @@ impl ToolServers {
         self.shown_server(server).await
     }
 
-    pub(crate) async fn delete_tool_server(&self, id: String) -> ApiResult<()> {
-        let id = id.parse::<ToolServerId>()?;
+    pub(crate) async fn delete_tool_server(&self, id: ToolServerId) -> ApiResult<()> {
         self.running().end(id).await;
         let delete = self.base().store().write(move |store| {
             store
@@ -73,10 +72,9 @@ impl ToolServers {
     /// tools. It stays on if that fails; its state has the reason.
     pub(crate) async fn switch_tool_server(
         &self,
-        id: String,
+        id: ToolServerId,
         on: bool,
     ) -> ApiResult<api::ToolServer> {
-        let id = id.parse::<ToolServerId>()?;
         if on {
             // A missing value is an error before anything changes.
             self.server_values(&self.stored_server(id).await?).await?;
@@ -101,8 +99,8 @@ impl ToolServers {
     }
 
     /// Starts or reaches the server, also if it is off, and lists its tools and resources.
-    pub(crate) async fn test_tool_server(&self, id: String) -> ApiResult<ToolServerTest> {
-        let server = self.stored_server(id.parse()?).await?;
+    pub(crate) async fn test_tool_server(&self, id: ToolServerId) -> ApiResult<ToolServerTest> {
+        let server = self.stored_server(id).await?;
         let running = if server.enabled {
             self.running_server(&server).await?
         } else {
@@ -141,8 +139,12 @@ impl ToolServers {
     }
 
     /// Reads a resource of a server that is on, as text.
-    pub(crate) async fn read_server_resource(&self, id: String, uri: String) -> ApiResult<String> {
-        let server = self.stored_server(id.parse()?).await?;
+    pub(crate) async fn read_server_resource(
+        &self,
+        id: ToolServerId,
+        uri: String,
+    ) -> ApiResult<String> {
+        let server = self.stored_server(id).await?;
         if !server.enabled {
             return Err(bad_input(
                 format!("{} is switched off.", server.name),

@@ -57,7 +57,7 @@ impl ToolServers {
             .map(shown_left_out)
             .collect();
         Ok(api::ToolServer {
-            id: server.id.to_string(),
+            id: server.id,
             values_are_for_session: for_session && values.iter().any(|value| value.stored),
             values,
             state: self.shown_state(&server),

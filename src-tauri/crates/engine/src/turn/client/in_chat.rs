@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use domain::MessageId;
 use domain::chat::Chat;
+use domain::{ChatId, MessageId};
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
@@ -25,8 +25,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Follows one reply for a client.
 struct Follower {
     sender: EventSender,
-    chat: String,
-    message: String,
+    chat: ChatId,
+    message: MessageId,
     /// Number of the next piece.
     seq: u32,
     /// The shown text that was sent.
@@ -85,20 +85,20 @@ impl Clients {
                     "Nobody replies in this group chat by itself.",
                     "Let a character reply in the app.",
                 ),
-                None => failure(&mut events, &chat.id.to_string()).await,
+                None => failure(&mut events, chat.id).await,
             });
         };
         let shown = ReplyPlace {
-            chat: Some(chat.id.to_string()),
-            message: Some(reply.id.clone()),
+            chat: Some(chat.id),
+            message: Some(reply.id),
             manifest: reply
                 .swipes
                 .get(reply.selected as usize)
-                .map(|swipe| swipe.id.clone()),
+                .map(|swipe| swipe.id.to_string()),
             character: Some(reply.name),
         };
         let (sender, stop, stream) = stream::channel(self, shown);
-        let chat = chat.id.to_string();
+        let chat = chat.id;
         let follower = Follower {
             sender,
             chat,
@@ -136,7 +136,7 @@ impl Clients {
             }
             match self
                 .sending
-                .send_with(chat.id.to_string(), text.clone(), options.clone())
+                .send_with(chat.id, text.clone(), options.clone())
                 .await
             {
                 Err(ApiError::Busy { .. }) if begun.elapsed() < PATIENCE => {
@@ -160,9 +160,7 @@ impl Clients {
             let event = tokio::select! {
                 biased;
                 () = stop.cancelled() => {
-                    if let Ok(chat) = follower.chat.parse() {
-                        self.base().running().stop(chat);
-                    }
+                    self.base().running().stop(follower.chat);
                     break;
                 }
                 event = events.next() => event,
@@ -221,11 +219,7 @@ impl Clients {
                 },
             ));
         };
-        let stored = self
-            .library()
-            .chat_lookup
-            .message(message.id.parse::<MessageId>()?)
-            .await?;
+        let stored = self.library().chat_lookup.message(message.id).await?;
         let mut events: Vec<ReplyEvent> = Vec::new();
         let swipe = &message.swipes[message.selected as usize];
         let shown = swipe
@@ -292,7 +286,7 @@ impl Follower {
         scene.name.clone_from(&name);
         let speaker = ReplySpeaker {
             name,
-            message: self.message.clone(),
+            message: self.message,
         };
         vec![ReplyEvent::Speaker(speaker), ReplyEvent::Text(text)]
     }
@@ -415,7 +409,7 @@ fn left() -> ApiError {
 }
 
 /// The error of a reply that could not start.
-async fn failure(events: &mut Events, chat: &str) -> ApiError {
+async fn failure(events: &mut Events, chat: ChatId) -> ApiError {
     while let Some(event) = events.next().await {
         match event {
             Event::Ended {

@@ -9,7 +9,7 @@ use store::{NewMessage, NewSwipe, ReadTransaction, StoreError, WindowMessage};
 use uuid::Uuid;
 
 use crate::api::client::{ClientError, ClientRole};
-use crate::api::{ApiError, ApiGrant, Changed};
+use crate::api::{ApiGrant, Changed};
 use crate::base::error::ApiResult;
 use crate::turn::client::calls::{self, GivenMessage};
 use crate::turn::client::{Clients, rights};
@@ -125,10 +125,7 @@ impl Clients {
         }
         let chat = self.library().chats.start_chat(character).await?;
         let title: String = format!("{name} (API)").chars().take(200).collect();
-        self.library()
-            .chats
-            .rename_chat(chat.to_string(), title)
-            .await?;
+        self.library().chats.rename_chat(chat, title).await?;
         self.base()
             .store()
             .write(move |store| store.api_chats_mut().set(character, chat))
@@ -143,9 +140,9 @@ impl Clients {
     pub(crate) async fn client_chat_for(
         &self,
         grant: &ApiGrant,
-        character: String,
-    ) -> Result<String, ClientError> {
-        let id: CharacterId = character.parse().map_err(ApiError::from)?;
+        character: CharacterId,
+    ) -> Result<ChatId, ClientError> {
+        let id = character;
         rights::check_storing(grant)?;
         rights::check_character(grant, id)?;
         let (card, _) = self.library().chats.first_state(id).await?;
@@ -158,7 +155,7 @@ impl Clients {
             .display_name()
             .to_owned();
         let chat = self.client_chat_of(id, &name).await?;
-        Ok(self.allowed_chat(grant, chat).await?.id.to_string())
+        Ok(self.allowed_chat(grant, chat).await?.id)
     }
 
     pub(crate) async fn known_client_chat(

@@ -16,7 +16,7 @@ use crate::turn::client::Clients;
 
 /// Whether a key may use a character.
 pub(crate) fn allows(grant: &ApiGrant, character: CharacterId) -> bool {
-    grant.allows_character(&character.to_string())
+    grant.allows_character(character)
 }
 
 /// Whether a key may run a command of the chat.
@@ -133,14 +133,13 @@ impl Clients {
     pub(crate) async fn client_command(
         &self,
         grant: ApiGrant,
-        chat: String,
+        chat: ChatId,
         text: String,
         options: TurnOptions,
     ) -> Result<CommandOutcome, ClientError> {
         check_storing(&grant)?;
         check_command(&grant, &text)?;
-        self.allowed_chat(&grant, chat.parse().map_err(ApiError::from)?)
-            .await?;
+        self.allowed_chat(&grant, chat).await?;
         let options = TurnOptions {
             limited_sender: grant.is_limited(),
             ..options
@@ -181,7 +180,7 @@ mod tests {
             "help",
         ];
         let one = ApiGrant {
-            characters: Some(vec!["a".into()]),
+            characters: Some(vec![CharacterId(uuid::Uuid::now_v7())]),
             raw_models: false,
             ..ApiGrant::full("one")
         };
@@ -192,7 +191,7 @@ mod tests {
         };
         assert_eq!(allowed(&all), talks);
         let models = ApiGrant {
-            characters: Some(vec!["a".into()]),
+            characters: Some(vec![CharacterId(uuid::Uuid::now_v7())]),
             ..ApiGrant::full("models")
         };
         assert!(allowed(&models).contains(&"model") && !allowed(&models).contains(&"persona"));

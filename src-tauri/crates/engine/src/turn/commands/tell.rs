@@ -195,7 +195,7 @@ impl Commands {
     pub(crate) fn tell(&self, chat: &Chat, done: Vec<CommandResult>) {
         let any = !done.is_empty();
         for done in done {
-            let id = chat.id.to_string();
+            let id = chat.id;
             self.base().events().announce(match done {
                 CommandResult::Remembered(memory) => Event::Remembered {
                     chat: id,

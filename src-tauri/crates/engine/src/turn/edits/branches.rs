@@ -22,11 +22,11 @@ impl Edits {
     /// `swipe`, the index of one of its swipes, the branch shows that one.
     pub(crate) async fn branch_chat(
         &self,
-        message: String,
+        message: MessageId,
         swipe: Option<u32>,
         title: Option<String>,
     ) -> ApiResult<api::Chat> {
-        let (message, place) = self.quiet_message(&message).await?;
+        let (message, place) = self.quiet_message(message).await?;
         if swipe.is_some_and(|swipe| swipe as usize >= message.swipes.len()) {
             return Err(bad_input(
                 "The message has no such version.",
@@ -69,13 +69,13 @@ impl Edits {
         self.base()
             .events()
             .changed(Changed::Messages, Some(message.chat.to_string()));
-        self.library().chats.open_chat(id.to_string()).await
+        self.library().chats.open_chat(id).await
     }
 
     /// Moves a message and all later ones into a new chat. Deleting the new chat and restoring the
     /// messages undoes it.
-    pub(crate) async fn split_chat(&self, message: String) -> ApiResult<SplitChat> {
-        let (message, place) = self.quiet_message(&message).await?;
+    pub(crate) async fn split_chat(&self, message: MessageId) -> ApiResult<SplitChat> {
+        let (message, place) = self.quiet_message(message).await?;
         let old = self.library().chat_lookup.chat(message.chat).await?;
         let new = self.successor(&old, format!("{} (2)", old.title));
         let id = new.id;
@@ -99,9 +99,8 @@ impl Edits {
         self.base()
             .events()
             .changed(Changed::Chats, Some(id.to_string()));
-        let moved = moved.iter().map(ToString::to_string).collect();
         Ok(SplitChat {
-            chat: self.library().chats.open_chat(id.to_string()).await?,
+            chat: self.library().chats.open_chat(id).await?,
             moved,
         })
     }

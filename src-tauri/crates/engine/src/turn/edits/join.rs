@@ -1,5 +1,6 @@
 //! Joins two chats of one character: the inverse of splitting a chat.
 
+use domain::{ChatId, MessageId};
 use store::{CopiedRange, StoreError, WriteTransaction};
 use uuid::Uuid;
 
@@ -16,9 +17,9 @@ impl Edits {
     /// # Errors
     /// `BadInput` if the chats belong to different characters, or if `other` is the same chat or
     /// has no messages; `Busy` while a reply is being written in one of them.
-    pub(crate) async fn join_chats(&self, chat: String, other: String) -> ApiResult<JoinedChat> {
-        let into = self.library().chat_lookup.chat(chat.parse()?).await?;
-        let from = self.library().chat_lookup.chat(other.parse()?).await?;
+    pub(crate) async fn join_chats(&self, chat: ChatId, other: ChatId) -> ApiResult<JoinedChat> {
+        let into = self.library().chat_lookup.chat(chat).await?;
+        let from = self.library().chat_lookup.chat(other).await?;
         if into.id == from.id {
             return Err(bad_input(
                 "A chat cannot be joined to itself.",
@@ -70,7 +71,7 @@ impl Edits {
                     .collect(),
             )
         };
-        let added = self.base().store().write(append).await?;
+        let added: Vec<MessageId> = self.base().store().write(append).await?;
         drop(reservations);
         if added.is_empty() {
             return Err(bad_input(
@@ -78,16 +79,12 @@ impl Edits {
                 "Choose another chat.",
             ));
         }
-        self.library()
-            .trash
-            .delete_chats(vec![from.to_string()], true)
-            .await?;
+        self.library().trash.delete_chats(vec![from], true).await?;
         self.library().chat_lookup.messages_changed(into);
-        let added = added.iter().map(ToString::to_string).collect();
         Ok(JoinedChat {
-            chat: self.library().chats.open_chat(into.to_string()).await?,
+            chat: self.library().chats.open_chat(into).await?,
             added,
-            joined: from.to_string(),
+            joined: from,
         })
     }
 }

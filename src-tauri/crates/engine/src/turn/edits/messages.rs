@@ -16,10 +16,10 @@ use crate::turn::edits::Edits;
 impl Edits {
     pub(crate) async fn select_swipe(
         &self,
-        message: String,
+        message: MessageId,
         index: u32,
     ) -> ApiResult<api::Message> {
-        let (message, reservation) = self.quiet_message(&message).await?;
+        let (message, reservation) = self.quiet_message(message).await?;
         let id = message.id;
         let chat = message.chat;
         let [shown, next] = [message.selected, index]
@@ -39,10 +39,10 @@ impl Edits {
     /// being written in the chat.
     pub(crate) async fn delete_swipe(
         &self,
-        message: String,
+        message: MessageId,
         index: u32,
     ) -> ApiResult<api::Message> {
-        let (message, reservation) = self.quiet_message(&message).await?;
+        let (message, reservation) = self.quiet_message(message).await?;
         let id = message.id;
         let chat = message.chat;
         let count = message.swipes.len() as u32;
@@ -93,11 +93,11 @@ impl Edits {
     /// Edits a message whose text is still `was`. `None` if it was changed meanwhile.
     pub(crate) async fn edit_message_from(
         &self,
-        message: String,
+        message: MessageId,
         was: String,
         text: String,
     ) -> ApiResult<Option<api::Message>> {
-        let stored = self.library().chat_lookup.message(message.parse()?).await?;
+        let stored = self.library().chat_lookup.message(message).await?;
         if stored.text() != was && stored.text() != text {
             return Ok(None);
         }
@@ -106,10 +106,10 @@ impl Edits {
 
     pub(crate) async fn edit_message(
         &self,
-        message: String,
+        message: MessageId,
         text: String,
     ) -> ApiResult<api::Message> {
-        let (message, reservation) = self.quiet_message(&message).await?;
+        let (message, reservation) = self.quiet_message(message).await?;
         let chat = self.library().chat_lookup.chat(message.chat).await?;
         let before = self.library().snapshots.macro_state(&chat).await?;
         let mut after = before.clone();
@@ -172,8 +172,8 @@ impl Edits {
         self.library().chats.shown_message(id).await
     }
 
-    pub(crate) async fn delete_message(&self, message: String) -> ApiResult<()> {
-        let (message, _reservation) = self.quiet_message(&message).await?;
+    pub(crate) async fn delete_message(&self, message: MessageId) -> ApiResult<()> {
+        let (message, _reservation) = self.quiet_message(message).await?;
         let id = message.id;
         let chat = message.chat;
         let swipe = message.swipe().id;
@@ -196,10 +196,10 @@ impl Edits {
     /// from a hidden one.
     pub(crate) async fn hide_message(
         &self,
-        message: String,
+        message: MessageId,
         hidden: bool,
     ) -> ApiResult<api::Message> {
-        let (message, reservation) = self.quiet_message(&message).await?;
+        let (message, reservation) = self.quiet_message(message).await?;
         let id = message.id;
         let chat = message.chat;
         let hide = move |store: &mut store::WriteTransaction<'_>| {
@@ -216,8 +216,8 @@ impl Edits {
         self.library().chats.shown_message(id).await
     }
 
-    pub(crate) async fn restore_message(&self, message: String) -> ApiResult<()> {
-        let id = message.parse::<MessageId>()?;
+    pub(crate) async fn restore_message(&self, message: MessageId) -> ApiResult<()> {
+        let id = message;
         let chat = self
             .base()
             .store()
@@ -231,8 +231,11 @@ impl Edits {
 
     /// A message whose chat is reserved, so that no reply is being written or starts. An edit
     /// during a reply would change what it answers.
-    pub(crate) async fn quiet_message(&self, id: &str) -> ApiResult<(Message, ChatReservation)> {
-        let message = self.library().chat_lookup.message(id.parse()?).await?;
+    pub(crate) async fn quiet_message(
+        &self,
+        id: MessageId,
+    ) -> ApiResult<(Message, ChatReservation)> {
+        let message = self.library().chat_lookup.message(id).await?;
         let reservation = self.base().running().begin(message.chat)?;
         Ok((message, reservation))
     }

@@ -4,15 +4,15 @@
 use domain::{ChatId, MessageId};
 use store::{StoreError, WriteTransaction};
 
-use crate::base::error::{ApiResult, bad_input, not_found};
+use crate::base::error::{ApiResult, bad_input};
 use crate::turn::edits::Edits;
 use crate::turn::edits::branches::remove_from;
 use crate::turn::edits::messages::{end_epoch, restore};
 
 impl Edits {
     /// Deletes a message and all later ones. Returns them, for [`Self::restore_messages`].
-    pub(crate) async fn delete_from(&self, message: String) -> ApiResult<Vec<String>> {
-        let (message, place) = self.quiet_message(&message).await?;
+    pub(crate) async fn delete_from(&self, message: MessageId) -> ApiResult<Vec<MessageId>> {
+        let (message, place) = self.quiet_message(message).await?;
         let chat = message.chat;
         let position = message.position;
         let now = self.base().now();
@@ -23,15 +23,14 @@ impl Edits {
             .await?;
         drop(place);
         self.library().chat_lookup.messages_changed(chat);
-        Ok(gone.iter().map(ToString::to_string).collect())
+        Ok(gone)
     }
 
-    pub(crate) async fn restore_messages(&self, messages: Vec<String>) -> ApiResult<()> {
-        let ids = parsed(&messages)?;
+    pub(crate) async fn restore_messages(&self, messages: Vec<MessageId>) -> ApiResult<()> {
         if let Some(chat) = self
             .base()
             .store()
-            .write(move |store| restore(store, &ids))
+            .write(move |store| restore(store, &messages))
             .await?
         {
             self.library().chat_lookup.messages_changed(chat);
@@ -43,12 +42,12 @@ impl Edits {
     /// again. Returns those that changed.
     pub(crate) async fn hide_range(
         &self,
-        first: String,
-        last: String,
+        first: MessageId,
+        last: MessageId,
         hidden: bool,
-    ) -> ApiResult<Vec<String>> {
-        let (first, place) = self.quiet_message(&first).await?;
-        let last = self.library().chat_lookup.message(last.parse()?).await?;
+    ) -> ApiResult<Vec<MessageId>> {
+        let (first, place) = self.quiet_message(first).await?;
+        let last = self.library().chat_lookup.message(last).await?;
         let chat = first.chat;
         if last.chat != chat {
             return Err(bad_input(
@@ -65,20 +64,23 @@ impl Edits {
         let changed = self.base().store().write(hide).await?;
         drop(place);
         self.library().chat_lookup.messages_changed(chat);
-        Ok(changed.iter().map(ToString::to_string).collect())
+        Ok(changed)
     }
 
     /// Hides messages of one chat from the model, or shows them again.
-    pub(crate) async fn hide_messages(&self, messages: Vec<String>, hidden: bool) -> ApiResult<()> {
-        let ids = parsed(&messages)?;
+    pub(crate) async fn hide_messages(
+        &self,
+        messages: Vec<MessageId>,
+        hidden: bool,
+    ) -> ApiResult<()> {
         let Some(first) = messages.first() else {
             return Ok(());
         };
-        let (first, place) = self.quiet_message(first).await?;
+        let (first, place) = self.quiet_message(*first).await?;
         let chat = first.chat;
         self.base()
             .store()
-            .write(move |store| hide(store, chat, &ids, hidden))
+            .write(move |store| hide(store, chat, &messages, hidden))
             .await?;
         drop(place);
         self.library().chat_lookup.messages_changed(chat);
@@ -87,8 +89,8 @@ impl Edits {
 
     /// Exchanges a message with the next one of its chat, or with the previous one. The opposite
     /// move undoes it.
-    pub(crate) async fn move_message(&self, message: String, down: bool) -> ApiResult<()> {
-        let (message, place) = self.quiet_message(&message).await?;
+    pub(crate) async fn move_message(&self, message: MessageId, down: bool) -> ApiResult<()> {
+        let (message, place) = self.quiet_message(message).await?;
         let id = message.id;
         let chat = message.chat;
         let exchange = move |store: &mut WriteTransaction<'_>| {
@@ -135,11 +137,4 @@ fn hide(
         end_epoch(store, chat)?;
     }
     Ok(changed)
-}
-
-fn parsed(messages: &[String]) -> ApiResult<Vec<MessageId>> {
-    messages
-        .iter()
-        .map(|id| id.parse().map_err(|_| not_found("message")))
-        .collect()
 }

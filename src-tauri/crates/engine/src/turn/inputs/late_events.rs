@@ -27,8 +27,8 @@ impl Inputs {
     ///
     /// # Errors
     /// `NotFound`; `BadInput` if vision is off in the chat, or if the report is empty or too long.
-    pub(crate) async fn report_vision(&self, chat: String, report: VisionReport) -> ApiResult<()> {
-        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
+    pub(crate) async fn report_vision(&self, chat: ChatId, report: VisionReport) -> ApiResult<()> {
+        let chat = self.library().chat_lookup.chat(chat).await?;
         if !self
             .config()
             .setting_layers
@@ -60,7 +60,7 @@ impl Inputs {
         };
         self.base().vision().report(chat.id, status.clone());
         self.base().events().announce(Event::Vision {
-            chat: chat.id.to_string(),
+            chat: chat.id,
             status,
         });
         Ok(())

@@ -73,8 +73,7 @@ impl Inputs {
 
     /// Loads the chat and its last message, unless that is hidden. Reads in the writer thread,
     /// after all pending writes.
-    pub(crate) async fn chat_and_last(&self, id: &str) -> ApiResult<(Chat, Option<Message>)> {
-        let id = id.parse::<ChatId>()?;
+    pub(crate) async fn chat_and_last(&self, id: ChatId) -> ApiResult<(Chat, Option<Message>)> {
         let last = self
             .base()
             .store()

@@ -12,9 +12,9 @@ use context::lore::{
 use context::macros::MacroState;
 use context::plan::PlannedBlock;
 use context::reason::Reasons;
-use domain::Timestamp;
 use domain::lorebook::{self, Book};
 use domain::prompt::PromptRole;
+use domain::{CharacterId, Timestamp};
 
 use crate::api;
 use crate::base::clock::Clock;
@@ -111,12 +111,8 @@ impl Lore {
 }
 
 impl LoreActivation {
-    pub(crate) async fn card_lore(&self, character: String) -> ApiResult<Vec<api::LoreEntry>> {
-        let character = self
-            .library()
-            .characters
-            .character(character.parse()?)
-            .await?;
+    pub(crate) async fn card_lore(&self, character: CharacterId) -> ApiResult<Vec<api::LoreEntry>> {
+        let character = self.library().characters.character(character).await?;
         let (card, _) = self.library().characters.card(&character)?;
         let book = card
             .character_book()

@@ -12,7 +12,7 @@ use context::{CountTokens as _, Estimate};
 use domain::chat::{Chat, WindowState};
 use domain::lorebook::Uid;
 use domain::prompt::Segment;
-use domain::{CharacterId, ChatId};
+use domain::{CharacterId, ChatId, LorebookId};
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -47,9 +47,9 @@ impl Previews {
     /// text is too long; `NoModel` if the chat has no model.
     pub(crate) async fn try_lore(
         &self,
-        book: Option<String>,
+        book: Option<LorebookId>,
         text: String,
-        chat: Option<String>,
+        chat: Option<ChatId>,
     ) -> ApiResult<LoreTrial> {
         if text.len() > MAX_TEXT {
             return Err(bad_input(
@@ -69,16 +69,16 @@ impl Previews {
 
     async fn try_in_chat(
         &self,
-        chat: String,
+        chat: ChatId,
         text: String,
-        book: Option<String>,
+        book: Option<LorebookId>,
     ) -> ApiResult<LoreTrial> {
         // Without a text, the trial scans the last messages.
         let options = TurnOptions {
             regenerate: text.is_empty(),
             ..TurnOptions::default()
         };
-        let (chat, last) = self.inputs.chat_and_last(&chat).await?;
+        let (chat, last) = self.inputs.chat_and_last(chat).await?;
         let (reply_to, model_handle) = tokio::try_join!(
             self.reply_to_of_preview(&chat, last, text, &options),
             self.config().model_handles.model_handle(&chat, &options)
@@ -123,7 +123,7 @@ impl Previews {
         .trial(outcome, true, notices))
     }
 
-    async fn try_alone(&self, book: String, text: &str) -> ApiResult<LoreTrial> {
+    async fn try_alone(&self, book: LorebookId, text: &str) -> ApiResult<LoreTrial> {
         let found = self.library().lorebooks.lorebook(book).await?;
         let mut shelf = BookSet::default();
         shelf.add(&found.name(), found.book);
@@ -166,12 +166,15 @@ impl Previews {
     }
 
     /// The books of the chat, and `book` if it is not one of them.
-    async fn shelf_with(&self, inputs: &TurnInputs, book: Option<String>) -> ApiResult<BookSet> {
-        let there = |id: &str| {
-            let own = inputs.snapshot.chat.character.to_string();
-            id == own || inputs.bound.iter().any(|bound| bound.id.to_string() == id)
-        };
-        let extra = book.filter(|id| !there(id));
+    async fn shelf_with(
+        &self,
+        inputs: &TurnInputs,
+        book: Option<LorebookId>,
+    ) -> ApiResult<BookSet> {
+        let own = inputs.snapshot.chat.character;
+        let is_there =
+            |id: &LorebookId| id.0 == own.0 || inputs.bound.iter().any(|bound| bound.id == *id);
+        let extra = book.filter(|id| !is_there(id));
         let mut shelf = self.lore_activation.shelf(inputs).await?;
         if let Some(id) = extra {
             let found = self.library().lorebooks.lorebook(id).await?;

@@ -2,6 +2,7 @@
 
 use domain::chat::{Chat, Message};
 use domain::regex_script::ScriptTarget;
+use domain::{CharacterId, ChatId};
 use store::WindowMessage;
 
 use crate::api::{PromptReport, TurnOptions, WhatIf};
@@ -13,7 +14,7 @@ use crate::turn::previews::Previews;
 impl Previews {
     pub(crate) async fn preview_prompt(
         &self,
-        chat: String,
+        chat: ChatId,
         text: String,
         what_if: WhatIf,
     ) -> ApiResult<PromptReport> {
@@ -27,11 +28,11 @@ impl Previews {
     /// `NoModel`; `ContextOverflow`; `Provider` if the model cannot count.
     pub(crate) async fn preview_with(
         &self,
-        chat: String,
+        chat: ChatId,
         text: String,
         options: TurnOptions,
     ) -> ApiResult<PromptReport> {
-        let (chat, last) = self.inputs.chat_and_last(&chat).await?;
+        let (chat, last) = self.inputs.chat_and_last(chat).await?;
         let (reply_to, model_handle) = tokio::try_join!(
             self.reply_to_of_preview(&chat, last, text, &options),
             self.config().model_handles.model_handle(&chat, &options)
@@ -56,11 +57,11 @@ impl Previews {
     /// As [`Self::preview_with`]; `NotFound` without the character.
     pub(crate) async fn preview_first(
         &self,
-        character: String,
+        character: CharacterId,
         text: String,
         options: TurnOptions,
     ) -> ApiResult<PromptReport> {
-        let (chat, mut greeting) = self.library().chats.first_state(character.parse()?).await?;
+        let (chat, mut greeting) = self.library().chats.first_state(character).await?;
         let snapshot = self.library().snapshots.snapshot(chat).await?;
         let mut state = snapshot.variables.clone();
         let (text, model_handle) = tokio::try_join!(

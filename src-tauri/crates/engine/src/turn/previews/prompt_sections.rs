@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use context::prompt_template::ResolvedTemplate;
+use domain::ChatId;
 use domain::chat::Chat;
 use domain::settings::Values;
 
@@ -15,8 +16,8 @@ const SETTING: &str = "left_out_sections";
 
 impl Previews {
     /// The sections of a chat's template in their order, and the size of the next prompt.
-    pub(crate) async fn prompt_sections(&self, chat: String) -> ApiResult<PromptSections> {
-        let row = self.library().chat_lookup.chat(chat.parse()?).await?;
+    pub(crate) async fn prompt_sections(&self, chat: ChatId) -> ApiResult<PromptSections> {
+        let row = self.library().chat_lookup.chat(chat).await?;
         let (template, values) = self.template_of(&row).await?;
         let off = names(&values);
         let section = |(name, is_required): (&str, bool)| PromptSection {
@@ -39,11 +40,11 @@ impl Previews {
     /// Includes a section of the template in the prompts of a chat, or leaves it out.
     pub(crate) async fn set_prompt_section(
         &self,
-        chat: String,
+        chat: ChatId,
         name: String,
         on: bool,
     ) -> ApiResult<PromptSections> {
-        let row = self.library().chat_lookup.chat(chat.parse()?).await?;
+        let row = self.library().chat_lookup.chat(chat).await?;
         let (template, values) = self.template_of(&row).await?;
         if !template
             .outline()
@@ -59,7 +60,7 @@ impl Previews {
             off.insert(&name)
         };
         let value = off.into_iter().collect::<Vec<_>>().join("\n");
-        let owner = SettingOwner::Chat { id: chat.clone() };
+        let owner = SettingOwner::Chat { id: chat };
         self.config()
             .setting_edits
             .set_setting(owner, SETTING.to_owned(), Some(SettingValue::Text(value)))

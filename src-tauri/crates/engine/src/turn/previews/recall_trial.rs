@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use context::frame::{BlockKind, Share};
 use domain::chat::Message;
 use domain::memory::Memory;
-use domain::{MemoryId, MessageId};
+use domain::{ChatId, MemoryId, MessageId};
 use recall::question;
 use store::{ReadTransaction, StoreError};
 
@@ -47,14 +47,14 @@ impl Previews {
     /// # Errors
     /// `BadInput` without words; `NoModel` without a model, because then the token budget is
     /// unknown.
-    pub(crate) async fn try_recall(&self, chat: String, words: String) -> ApiResult<Recollection> {
+    pub(crate) async fn try_recall(&self, chat: ChatId, words: String) -> ApiResult<Recollection> {
         if words.trim().is_empty() {
             return Err(bad_input(
                 "There is nothing to try.",
                 "Write what you would say.",
             ));
         }
-        let looked_at = self.library().chat_lookup.chat(chat.parse()?).await?;
+        let looked_at = self.library().chat_lookup.chat(chat).await?;
         let told = !question::asks(&words)
             && self
                 .config()
@@ -74,13 +74,8 @@ impl Previews {
     }
 
     /// Shows what the newest reply of a chat was written with; empty if no reply has a manifest.
-    pub(crate) async fn recalled(&self, chat: String) -> ApiResult<Recollection> {
-        match self
-            .library()
-            .chats
-            .turn_before(chat.parse()?, None)
-            .await?
-        {
+    pub(crate) async fn recalled(&self, chat: ChatId) -> ApiResult<Recollection> {
+        match self.library().chats.turn_before(chat, None).await? {
             Some((kept, _)) => self.recollection(kept.report).await,
             None => Ok(Recollection::default()),
         }
@@ -215,7 +210,7 @@ fn recollected(block: PromptBlock, made: &Made) -> Recollected {
             kind,
             importance: Some(importance),
             scope: Some(scope),
-            sources,
+            sources: sources.iter().map(ToString::to_string).collect(),
             created: Some(created),
             ..bare
         };
@@ -224,7 +219,7 @@ fn recollected(block: PromptBlock, made: &Made) -> Recollected {
         Some(message) => Recollected {
             kind: "message".to_owned(),
             sources: vec![bare.id.clone()],
-            chat: Some(message.chat.to_string()),
+            chat: Some(message.chat),
             created: Some(rfc3339(message.created)),
             ..bare
         },

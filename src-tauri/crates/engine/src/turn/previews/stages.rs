@@ -1,6 +1,8 @@
 //! The stages of a prompt as texts that can be compared: sources, filled in, after the budget,
 //! sent.
 
+use domain::{ChatId, SwipeId};
+
 use crate::api::{PromptBlock, PromptReport, PromptStage, StageComparison, WhatIf};
 use crate::base::error::{ApiResult, internal};
 use crate::base::records::text_changes;
@@ -9,15 +11,15 @@ use crate::turn::previews::Previews;
 impl Previews {
     pub(crate) async fn prompt_stage(
         &self,
-        swipe: String,
+        swipe: SwipeId,
         stage: PromptStage,
     ) -> ApiResult<StageComparison> {
-        compared(self.recorded_words(&swipe).await?, stage).await
+        compared(self.recorded_words(swipe).await?, stage).await
     }
 
     pub(crate) async fn next_stage(
         &self,
-        chat: String,
+        chat: ChatId,
         text: String,
         what_if: WhatIf,
         stage: PromptStage,

@@ -1,6 +1,7 @@
 //! Renders a template for a chat, as the template editor shows it.
 
 use context::CountTokens as _;
+use domain::ChatId;
 use domain::prompt::Segment;
 
 use crate::api::{RenderedSection, RenderedTemplate, Severity, TurnOptions};
@@ -16,7 +17,7 @@ impl Previews {
     pub(crate) async fn render_template(
         &self,
         json: String,
-        chat: String,
+        chat: ChatId,
     ) -> ApiResult<RenderedTemplate> {
         let problems = self.config().prompts.check_template(json.clone()).await?;
         if problems
@@ -32,7 +33,7 @@ impl Previews {
             template_json: Some(json),
             ..TurnOptions::default()
         };
-        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
+        let chat = self.library().chat_lookup.chat(chat).await?;
         let model_handle = self
             .config()
             .model_handles

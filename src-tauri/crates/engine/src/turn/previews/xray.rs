@@ -20,12 +20,12 @@ const MAX_TURNS: u32 = 200;
 const LINE: usize = 120;
 
 impl Previews {
-    pub(crate) async fn manifest(&self, swipe: String) -> ApiResult<PromptReport> {
-        if let Some(report) = self.client_reports().get(&swipe) {
+    pub(crate) async fn manifest(&self, swipe: SwipeId) -> ApiResult<PromptReport> {
+        if let Some(report) = self.client_reports().get(&swipe.to_string()) {
             return Ok(report);
         }
-        let mut report = self.recorded(&swipe).await?.report;
-        report.tokens.measured = self.measured(swipe.parse()?).await?;
+        let mut report = self.recorded(swipe).await?.report;
+        report.tokens.measured = self.measured(swipe).await?;
         Ok(report)
     }
 
@@ -46,17 +46,17 @@ impl Previews {
         }))
     }
 
-    async fn recorded(&self, swipe: &str) -> ApiResult<Recorded> {
+    async fn recorded(&self, swipe: SwipeId) -> ApiResult<Recorded> {
         self.library()
             .chats
-            .kept_manifest(swipe.parse()?)
+            .kept_manifest(swipe)
             .await?
             .ok_or_else(|| not_found("record of the prompt"))
     }
 
     /// Works like [`Self::recorded`], but fails if the texts were removed.
-    pub(crate) async fn recorded_words(&self, swipe: &str) -> ApiResult<PromptReport> {
-        if let Some(report) = self.client_reports().get(swipe) {
+    pub(crate) async fn recorded_words(&self, swipe: SwipeId) -> ApiResult<PromptReport> {
+        if let Some(report) = self.client_reports().get(&swipe.to_string()) {
             return Ok(report);
         }
         let kept = self.recorded(swipe).await?;
@@ -70,12 +70,10 @@ impl Previews {
 
     pub(crate) async fn past_turns(
         &self,
-        chat: String,
-        before: Option<String>,
+        chat: ChatId,
+        before: Option<MessageId>,
         limit: u32,
     ) -> ApiResult<Vec<PastTurn>> {
-        let chat = chat.parse::<ChatId>()?;
-        let before = before.map(|id| id.parse::<MessageId>()).transpose()?;
         let turns = self
             .base()
             .store()
@@ -91,8 +89,8 @@ impl Previews {
             })
             .await?;
         let turn = |turn: store::StoredManifest| PastTurn {
-            message: turn.message.to_string(),
-            swipe: turn.swipe.to_string(),
+            message: turn.message,
+            swipe: turn.swipe,
             line: domain::plain::plain_line(&first_words(turn.text), LINE),
             created: rfc3339(turn.created),
             model: turn.model,
@@ -101,9 +99,9 @@ impl Previews {
         Ok(turns.into_iter().map(turn).collect())
     }
 
-    pub(crate) async fn compare_prompt(&self, swipe: String) -> ApiResult<PromptComparison> {
-        let now = self.recorded_words(&swipe).await?;
-        let id = swipe.parse::<SwipeId>()?;
+    pub(crate) async fn compare_prompt(&self, swipe: SwipeId) -> ApiResult<PromptComparison> {
+        let now = self.recorded_words(swipe).await?;
+        let id = swipe;
         let Some(previous) = self
             .base()
             .store()
@@ -120,14 +118,10 @@ impl Previews {
 
     pub(crate) async fn compare_next(
         &self,
-        chat: String,
+        chat: ChatId,
         text: String,
     ) -> ApiResult<PromptComparison> {
-        let before = self
-            .library()
-            .chats
-            .turn_before(chat.parse()?, None)
-            .await?;
+        let before = self.library().chats.turn_before(chat, None).await?;
         let now = self.preview_prompt(chat, text, WhatIf::default()).await?;
         match before {
             Some((kept, _)) if !kept.bare => compared(kept.swipe, kept.report, now).await,
@@ -137,10 +131,10 @@ impl Previews {
 
     pub(crate) async fn pin_message(
         &self,
-        message: String,
+        message: MessageId,
         pinned: bool,
     ) -> ApiResult<api::Message> {
-        let id = message.parse::<MessageId>()?;
+        let id = message;
         self.base()
             .store()
             .write(move |store| store.messages_mut().set_pinned(id, pinned))
@@ -151,8 +145,8 @@ impl Previews {
     }
 
     /// Starts the window again after the last message. Nothing is deleted.
-    pub(crate) async fn new_scene(&self, chat: String) -> ApiResult<()> {
-        let id = chat.parse::<ChatId>()?;
+    pub(crate) async fn new_scene(&self, chat: ChatId) -> ApiResult<()> {
+        let id = chat;
         let _reservation = self.base().running().begin(id)?;
         self.base()
             .store()
@@ -172,7 +166,9 @@ impl Previews {
                 store.chats_mut().set_window(id, &window)
             })
             .await?;
-        self.base().events().changed(Changed::Messages, Some(chat));
+        self.base()
+            .events()
+            .changed(Changed::Messages, Some(chat.to_string()));
         Ok(())
     }
 }

@@ -310,9 +310,7 @@ impl Generation {
             return prepared;
         }
         if self.base().running().others(id) {
-            self.base().events().announce(Event::Queued {
-                chat: id.to_string(),
-            });
+            self.base().events().announce(Event::Queued { chat: id });
         }
         preparing.await
     }
@@ -334,12 +332,9 @@ impl Generation {
             .chat(chat)
             .await
             .map(|chat| chat.window);
-        let anchor = window
-            .ok()
-            .and_then(|window| window.anchor)
-            .map(|id| id.to_string());
+        let anchor = window.ok().and_then(|window| window.anchor);
         self.base().events().announce(api::Event::Ended {
-            chat: chat.to_string(),
+            chat,
             message,
             anchor,
             reason,
@@ -363,7 +358,7 @@ impl Generation {
         );
         let sent = sent.map(|sent| convert::message(sent, &speakers, |_| None));
         let reply = job.target.as_begun(speakers, self.base().now());
-        let chat = job.chat.id.to_string();
+        let chat = job.chat.id;
         let message = reply.clone();
         self.base().events().announce(api::Event::Started {
             chat,

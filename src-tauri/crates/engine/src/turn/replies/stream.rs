@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use context::display::OwnMarks;
 use context::tools::ReplyCalls;
+use domain::ChatId;
 use domain::settings::ContinuePostfix;
 use futures_util::StreamExt;
 use provider::{GenerationEvent, ProviderErrorKind, Request};
@@ -128,7 +129,7 @@ impl Generation {
         request: Request,
         started: Instant,
     ) -> ApiResult<Finish> {
-        let chat = job.chat.id.to_string();
+        let chat = job.chat.id;
         TurnStep::Call.done(job.chat.id);
         let mut stream = model_handle
             .provider
@@ -190,7 +191,7 @@ impl Generation {
                         timings,
                     });
                 }
-                Ok(event) => news(&chat, event)
+                Ok(event) => news(chat, event)
                     .into_iter()
                     .for_each(|event| self.base().events().announce(event)),
                 Err(error) => {
@@ -283,14 +284,11 @@ impl Generation {
         if !draft.streams {
             return Ok(());
         }
-        let chat = job.chat.id.to_string();
-        let message = job.target.message().to_string();
-        let swipe = job.target.swipe().to_string();
+        let chat = job.chat.id;
+        let message = job.target.message();
+        let swipe = job.target.swipe();
         if let Some(text) = turned {
             let seq = job.reservation.turn_into_thoughts(job.target.base());
-            let chat = chat.clone();
-            let message = message.clone();
-            let swipe = swipe.clone();
             self.base().events().announce(Event::ThoughtsClosed {
                 chat,
                 message,
@@ -301,9 +299,6 @@ impl Generation {
         }
         if !part.thoughts.is_empty() {
             let seq = job.reservation.think(&part.thoughts);
-            let chat = chat.clone();
-            let message = message.clone();
-            let swipe = swipe.clone();
             self.base().events().announce(Event::Thought {
                 chat,
                 message,
@@ -327,8 +322,7 @@ impl Generation {
 }
 
 /// Converts an event that is neither text nor the end for the listeners.
-pub(crate) fn news(chat: &str, event: GenerationEvent) -> Option<Event> {
-    let chat = chat.to_owned();
+pub(crate) fn news(chat: ChatId, event: GenerationEvent) -> Option<Event> {
     Some(match event {
         GenerationEvent::Text(_)
         | GenerationEvent::Thoughts(_)

@@ -1,6 +1,7 @@
 //! The user's next message, written by the model as a draft for the composer. It is never sent by
 //! itself.
 
+use domain::ChatId;
 use domain::chat::Chat;
 use futures_util::StreamExt;
 use provider::{FinishReason, GenerationEvent};
@@ -32,7 +33,7 @@ impl Sending {
     /// # Errors
     /// `Busy` while something is being written in the chat; `BadInput` if the composer is not
     /// empty.
-    pub(crate) async fn impersonate(&self, chat: String) -> ApiResult<()> {
+    pub(crate) async fn impersonate(&self, chat: ChatId) -> ApiResult<()> {
         self.impersonate_with(chat, TurnOptions::default()).await
     }
 
@@ -42,11 +43,11 @@ impl Sending {
     /// The errors of [`Self::impersonate`].
     pub(crate) async fn impersonate_with(
         &self,
-        chat: String,
+        chat: ChatId,
         options: TurnOptions,
     ) -> ApiResult<()> {
-        let reservation = self.base().running().begin_reply(chat.parse()?)?;
-        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
+        let reservation = self.base().running().begin_reply(chat)?;
+        let chat = self.library().chat_lookup.chat(chat).await?;
         if !chat.draft.trim().is_empty() {
             return Err(bad_input(
                 "The message box is not empty.",
@@ -55,9 +56,9 @@ impl Sending {
         }
         self.base().idle().stop();
         reservation.draft("");
-        self.base().events().announce(Event::Drafting {
-            chat: chat.id.to_string(),
-        });
+        self.base()
+            .events()
+            .announce(Event::Drafting { chat: chat.id });
         let options = TurnOptions {
             ask: Some(Ask::Impersonate),
             ..options
@@ -110,7 +111,7 @@ impl Sending {
         );
         drop(reservation);
         self.base().events().announce(Event::Drafted {
-            chat: id.to_string(),
+            chat: id,
             text,
             figures: words.figures,
             reason,
@@ -135,7 +136,7 @@ impl Sending {
             turn,
             made,
         } = &prepared;
-        let name = chat.id.to_string();
+        let id = chat.id;
         let mut passages = Passages::new(&turn.inputs.snapshot.persona.name, made.opened());
         let mut stream = model_handle.provider.stream(
             prepared.request(&self.generation).await?,
@@ -150,7 +151,7 @@ impl Sending {
                 GenerationEvent::Text(text) => {
                     first_text_ms.get_or_insert_with(|| crate::base::clock::millis(started));
                     for part in passages.push(&text) {
-                        self.say(reservation, &name, part, words);
+                        self.say(reservation, id, part, words);
                     }
                 }
                 GenerationEvent::Finished {
@@ -164,7 +165,7 @@ impl Sending {
                         timings,
                     };
                 }
-                event => stream::news(&name, event)
+                event => stream::news(id, event)
                     .into_iter()
                     .for_each(|event| self.base().events().announce(event)),
             }
@@ -174,7 +175,7 @@ impl Sending {
             .note_if_withdrawn(turn.inputs.snapshot.chat.id, turn.inputs.withdrawals)
             .await?;
         for part in passages.finish() {
-            self.say(reservation, &name, part, words);
+            self.say(reservation, id, part, words);
         }
         words.figures = crate::turn::replies::draft::figures(
             Some(&finish),
@@ -184,7 +185,7 @@ impl Sending {
         Ok(finish.reason)
     }
 
-    fn say(&self, reservation: &ChatReservation, chat: &str, part: ReplyPart, words: &mut Words) {
+    fn say(&self, reservation: &ChatReservation, chat: ChatId, part: ReplyPart, words: &mut Words) {
         // The end of the draft sends the final text to listeners again.
         if part.closes_thoughts {
             words.text.clear();
@@ -197,7 +198,7 @@ impl Sending {
         words.text.push_str(&piece);
         let seq = reservation.draft(&piece);
         self.base().events().announce(Event::Draft {
-            chat: chat.to_owned(),
+            chat,
             seq,
             text: piece,
         });

@@ -1,5 +1,7 @@
 //! More versions of the last reply.
 
+use domain::ChatId;
+
 use crate::api::{ApiError, RegenerateOptions, Started, TurnOptions};
 use crate::base::error::{ApiResult, bad_input};
 use crate::base::records::convert;
@@ -13,7 +15,7 @@ use crate::turn::sending::Sending;
 
 impl Sending {
     /// Adds a swipe to the last reply. If the user spoke last, generates the missing reply.
-    pub(crate) async fn regenerate(&self, chat: String) -> ApiResult<Started> {
+    pub(crate) async fn regenerate(&self, chat: ChatId) -> ApiResult<Started> {
         self.regenerate_with(chat, RegenerateOptions::default())
             .await
     }
@@ -25,11 +27,11 @@ impl Sending {
     /// `BadInput` if the hint is too long; `Busy` while a reply is being written in the chat.
     pub(crate) async fn regenerate_with(
         &self,
-        chat: String,
+        chat: ChatId,
         wanted: RegenerateOptions,
     ) -> ApiResult<Started> {
-        let reservation = self.base().running().begin_reply(chat.parse()?)?;
-        let (chat, last) = self.inputs.chat_and_last(&chat).await?;
+        let reservation = self.base().running().begin_reply(chat)?;
+        let (chat, last) = self.inputs.chat_and_last(chat).await?;
         let last = last.filter(|last| convert::is_reply(last.role));
         let earlier = last
             .as_ref()

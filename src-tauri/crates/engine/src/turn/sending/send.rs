@@ -41,13 +41,13 @@ pub(crate) struct Sender {
 }
 
 impl Sending {
-    pub(crate) async fn send_message(&self, chat: String, text: String) -> ApiResult<Started> {
+    pub(crate) async fn send_message(&self, chat: ChatId, text: String) -> ApiResult<Started> {
         self.send_with(chat, text, TurnOptions::default()).await
     }
 
     pub(crate) async fn send_pictures(
         &self,
-        chat: String,
+        chat: ChatId,
         text: String,
         pictures: Vec<Picture>,
     ) -> ApiResult<Started> {
@@ -69,7 +69,7 @@ impl Sending {
     /// Once it is stored, `Event::Ended` reports every failure.
     pub(crate) async fn send_with(
         &self,
-        chat: String,
+        chat: ChatId,
         text: String,
         mut options: TurnOptions,
     ) -> ApiResult<Started> {
@@ -79,7 +79,7 @@ impl Sending {
             .check_pictures(&std::mem::take(&mut options.pictures))
             .await?;
         check(&text, pictures.is_empty())?;
-        let id = chat.parse()?;
+        let id = chat;
         let snapshot = self.library().snapshots.snapshot_of(id).await?;
         let (message, swipe) = new_ids();
         let reservation = self.base().running().begin_reply(id)?;
@@ -275,9 +275,9 @@ impl Sending {
         Ok(message)
     }
 
-    pub(crate) async fn continue_reply(&self, chat: String) -> ApiResult<Started> {
-        let reservation = self.base().running().begin_reply(chat.parse()?)?;
-        let (chat, last) = self.inputs.chat_and_last(&chat).await?;
+    pub(crate) async fn continue_reply(&self, chat: ChatId) -> ApiResult<Started> {
+        let reservation = self.base().running().begin_reply(chat)?;
+        let (chat, last) = self.inputs.chat_and_last(chat).await?;
         let Some(last) = last.filter(|last| last.role == Role::Character) else {
             return Err(bad_input(
                 "There is no reply to continue.",
@@ -309,10 +309,10 @@ impl Sending {
     /// answers it, so that the prompt only grows at its end.
     pub(crate) async fn let_speak(
         &self,
-        chat: String,
+        chat: ChatId,
         speaker: Option<String>,
     ) -> ApiResult<Started> {
-        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
+        let chat = self.library().chat_lookup.chat(chat).await?;
         let turn = self
             .library()
             .groups
@@ -326,8 +326,8 @@ impl Sending {
     ///
     /// # Errors
     /// `Busy` while a reply is being written in the chat.
-    pub(crate) async fn speak_next(&self, chat: String) -> ApiResult<Option<Started>> {
-        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
+    pub(crate) async fn speak_next(&self, chat: ChatId) -> ApiResult<Option<Started>> {
+        let chat = self.library().chat_lookup.chat(chat).await?;
         let Some(turn) = self.library().groups.following_turn(&chat).await? else {
             return Ok(None);
         };
@@ -361,8 +361,8 @@ impl Sending {
         Ok(self.start(job, speakers, Some(&called)))
     }
 
-    pub(crate) async fn stop(&self, chat: String) -> ApiResult<()> {
-        self.base().running().stop(chat.parse()?);
+    pub(crate) async fn stop(&self, chat: ChatId) -> ApiResult<()> {
+        self.base().running().stop(chat);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use domain::chat::{Message, SwipeState};
 use domain::token_choice::{self, TokenChoice};
+use domain::{ChatId, MessageId};
 use store::NewSwipe;
 
 use crate::api::{self, Ask, Started, TurnOptions};
@@ -15,8 +16,8 @@ use crate::turn::sending::Sending;
 
 impl Sending {
     /// The tokens of a message's selected swipe. Empty if they were not recorded.
-    pub(crate) async fn token_choices(&self, message: String) -> ApiResult<api::TokenChoices> {
-        let message = self.library().chat_lookup.message(message.parse()?).await?;
+    pub(crate) async fn token_choices(&self, message: MessageId) -> ApiResult<api::TokenChoices> {
+        let message = self.library().chat_lookup.message(message).await?;
         Ok(self
             .reply_store
             .choices_of(&message)
@@ -33,12 +34,12 @@ impl Sending {
     /// `Busy` while a reply is being written in the chat.
     pub(crate) async fn continue_from_token(
         &self,
-        chat: String,
+        chat: ChatId,
         token: u32,
         alternative: u32,
     ) -> ApiResult<Started> {
-        let reservation = self.base().running().begin_reply(chat.parse()?)?;
-        let (chat, last) = self.inputs.chat_and_last(&chat).await?;
+        let reservation = self.base().running().begin_reply(chat)?;
+        let (chat, last) = self.inputs.chat_and_last(chat).await?;
         let Some(last) = last.filter(|last| last.role == domain::chat::Role::Character) else {
             return Err(bad_input(
                 "There is no reply to continue.",

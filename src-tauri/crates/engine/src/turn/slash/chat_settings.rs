@@ -86,7 +86,7 @@ impl Slash {
         let (value, persona) = choose(info, text, names)?;
         self.library()
             .chats
-            .set_chat_persona(chat.id.to_string(), persona)
+            .set_chat_persona(chat.id, persona)
             .await?;
         Ok(CommandOutcome::Set { setting, value })
     }
@@ -108,10 +108,7 @@ impl Slash {
             });
         }
         let (value, model) = choose(info, text, names)?;
-        self.library()
-            .chats
-            .set_chat_model(chat.id.to_string(), model)
-            .await?;
+        self.library().chats.set_chat_model(chat.id, model).await?;
         Ok(CommandOutcome::Set { setting, value })
     }
 
@@ -148,9 +145,7 @@ impl Slash {
     }
 
     pub(super) async fn set(&self, chat: &Chat, key: &str, value: Option<String>) -> ApiResult<()> {
-        let owner = SettingOwner::Chat {
-            id: chat.id.to_string(),
-        };
+        let owner = SettingOwner::Chat { id: chat.id };
         self.config()
             .setting_edits
             .set_setting(owner, key.to_owned(), value.map(SettingValue::Text))

@@ -1,5 +1,6 @@
 //! Finds what a name in a command means: a persona, a mode, a model, a template.
 
+use domain::PersonaId;
 use domain::chat::Chat;
 use domain::slash::{CommandInfo, similar};
 
@@ -111,7 +112,7 @@ impl Slash {
     }
 
     /// Personas by name, with their ids.
-    pub(crate) async fn persona_names(&self) -> ApiResult<Vec<(String, String)>> {
+    pub(crate) async fn persona_names(&self) -> ApiResult<Vec<(String, PersonaId)>> {
         Ok(self
             .library()
             .personas
@@ -145,7 +146,12 @@ impl Slash {
                     }),
                 )
             }));
-            names.push((endpoint.name, Some(ModelRef::Remote { id: endpoint.id })));
+            names.push((
+                endpoint.name,
+                Some(ModelRef::Remote {
+                    id: endpoint.id.to_string(),
+                }),
+            ));
         }
         Ok(names)
     }

@@ -1,5 +1,6 @@
 //! Completions of a command in the composer.
 
+use domain::ChatId;
 use domain::chat::Chat;
 use domain::slash::{self, Argument, COMMANDS, CommandInfo, Typed};
 
@@ -15,7 +16,7 @@ impl Slash {
     /// Completions of `text`, best first. A text that is no command has none.
     pub(crate) async fn complete_command(
         &self,
-        chat: String,
+        chat: ChatId,
         text: String,
     ) -> ApiResult<Vec<CommandCompletion>> {
         let Some(begun) = text
@@ -34,7 +35,7 @@ impl Slash {
         let Some(info) = known else {
             return Ok(Vec::new());
         };
-        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
+        let chat = self.library().chat_lookup.chat(chat).await?;
         Ok(arguments(
             info,
             argument.trim_start(),
@@ -43,8 +44,9 @@ impl Slash {
     }
 
     async fn choices(&self, chat: &Chat, argument: Argument) -> ApiResult<Vec<String>> {
-        let firsts =
-            |names: Vec<(String, String)>| names.into_iter().map(|(name, _)| name).collect();
+        fn firsts<T>(names: Vec<(String, T)>) -> Vec<String> {
+            names.into_iter().map(|(name, _)| name).collect()
+        }
         Ok(match argument {
             Argument::None | Argument::Text => Vec::new(),
             Argument::Mode => self.mode_names().await?,

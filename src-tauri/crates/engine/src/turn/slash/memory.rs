@@ -37,20 +37,20 @@ impl Slash {
         }
         let persona = self.library().personas.persona_in(chat).await?.id;
         let memory = self.library().memories.save_memory(MemoryDraft {
-            id: String::new(),
+            id: None,
             kind: "fact".to_owned(),
             text: text.to_owned(),
             importance: IMPORTANCE.into(),
             pinned: false,
             scope: MemoryScope::Pair,
-            character: chat.character.to_string(),
-            persona: Some(persona.to_string()).filter(|_| !persona.0.is_nil()),
+            character: chat.character,
+            persona: Some(persona).filter(|_| !persona.0.is_nil()),
             chat: None,
             world: None,
         });
         let memory = memory.await?;
         self.base().events().announce(Event::Remembered {
-            chat: chat.id.to_string(),
+            chat: chat.id,
             memory,
         });
         Ok(CommandOutcome::Memorized)

@@ -1,5 +1,6 @@
 //! Runs quick replies: a text is sent, and commands run like those that the user types.
 
+use domain::ChatId;
 use domain::chat::Chat;
 use domain::quick_reply::{QuickReplyAction, UnsupportedLine, fill};
 use domain::slash::{self, Typed};
@@ -19,12 +20,12 @@ impl Slash {
     /// [`Self::run_command_with`].
     pub(crate) async fn run_quick_reply(
         &self,
-        chat: String,
+        chat: ChatId,
         set: String,
         index: u32,
         typed: String,
     ) -> ApiResult<QuickReplyRun> {
-        let row = self.library().chat_lookup.chat(chat.parse()?).await?;
+        let row = self.library().chat_lookup.chat(chat).await?;
         let active = self.library().quick_replies.active_set(&row, &set).await?;
         let reply = active
             .set
@@ -35,7 +36,7 @@ impl Slash {
             QuickReplyAction::Text(message) => {
                 self.send_quick_reply(&row, &active, message, &typed).await
             }
-            QuickReplyAction::Commands(commands) => self.run_all(&chat, &commands, &typed).await,
+            QuickReplyAction::Commands(commands) => self.run_all(chat, &commands, &typed).await,
             QuickReplyAction::Unsupported(UnsupportedLine { line, text }) => Err(bad_input(
                 format!("Not supported in line {line}: {text}"),
                 "Quick replies can send a text or run the commands that /help lists.",
@@ -60,7 +61,7 @@ impl Slash {
         // The text in the composer may have made a command of it.
         if let Typed::Command(_) = slash::read(&text) {
             let outcome = self
-                .run_command_with(chat.id.to_string(), text, TurnOptions::default())
+                .run_command_with(chat.id, text, TurnOptions::default())
                 .await?;
             return Ok(QuickReplyRun {
                 outcomes: vec![outcome],
@@ -69,7 +70,7 @@ impl Slash {
         }
         let started = self
             .sending()
-            .send_with(chat.id.to_string(), text, TurnOptions::default())
+            .send_with(chat.id, text, TurnOptions::default())
             .await?;
         // Sending clears the stored draft, but the text in the composer was not sent.
         if !used_text && !typed.is_empty() {
@@ -86,7 +87,7 @@ impl Slash {
 
     async fn run_all(
         &self,
-        chat: &str,
+        chat: ChatId,
         commands: &[&str],
         typed: &str,
     ) -> ApiResult<QuickReplyRun> {
@@ -96,13 +97,13 @@ impl Slash {
         if !typed.trim().is_empty() {
             self.library()
                 .chats
-                .keep_draft(chat.parse()?, typed.to_owned())
+                .keep_draft(chat, typed.to_owned())
                 .await?;
         }
         for command in commands {
             let (command, used) = fill(command, typed);
             let outcome = self
-                .run_command_with(chat.to_owned(), command, TurnOptions::default())
+                .run_command_with(chat, command, TurnOptions::default())
                 .await?;
             used_text |= used;
             let ends = matches!(outcome, CommandOutcome::Refused { .. });
@@ -118,20 +119,20 @@ impl Slash {
     }
 
     /// Runs the quick replies of a chat that was opened, as far as the user allowed it.
-    pub(crate) async fn run_opening_quick_replies(&self, chat: String) -> ApiResult<()> {
-        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
+    pub(crate) async fn run_opening_quick_replies(&self, chat: ChatId) -> ApiResult<()> {
+        let chat = self.library().chat_lookup.chat(chat).await?;
         self.run_automatic(&chat, Moment::Opened).await
     }
 
     /// Runs the quick replies for `moment`, and announces each outcome. A failure of one does not
     /// stop the next one.
     pub(crate) async fn run_automatic(&self, chat: &Chat, moment: Moment) -> ApiResult<()> {
-        let id = chat.id.to_string();
+        let id = chat.id;
         for reply in self.library().quick_replies.automatic(chat, moment).await? {
             let QuickReplyAction::Commands(commands) = reply.action() else {
                 continue;
             };
-            let outcomes = match Box::pin(self.run_all(&id, &commands, "")).await {
+            let outcomes = match Box::pin(self.run_all(id, &commands, "")).await {
                 Ok(run) => run.outcomes,
                 Err(error) => {
                     tracing::warn!(%error, "a quick reply could not run by itself");
@@ -139,7 +140,7 @@ impl Slash {
                 }
             };
             let event = Event::QuickReplyRan {
-                chat: id.clone(),
+                chat: id,
                 label: reply.label.clone(),
                 outcomes,
             };

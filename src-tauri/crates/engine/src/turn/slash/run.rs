@@ -1,5 +1,6 @@
 //! Runs a text from the composer: sends it, or runs its command.
 
+use domain::ChatId;
 use domain::chat::{Chat, Role};
 use domain::slash::{self, COMMANDS, CommandInfo, SlashCommand, Typed, TypedCommand};
 
@@ -36,7 +37,7 @@ impl Slash {
     /// with the composer if it is a command.
     pub(crate) async fn run_command(
         &self,
-        chat: String,
+        chat: ChatId,
         text: String,
         pictures: Vec<Picture>,
     ) -> ApiResult<CommandOutcome> {
@@ -59,7 +60,7 @@ impl Slash {
     /// [`CommandOutcome::Refused`].
     pub(crate) async fn run_command_with(
         &self,
-        chat: String,
+        chat: ChatId,
         text: String,
         options: TurnOptions,
     ) -> ApiResult<CommandOutcome> {
@@ -73,7 +74,7 @@ impl Slash {
             }
             Typed::Command(typed) => typed,
         };
-        let chat = self.library().chat_lookup.chat(chat.parse()?).await?;
+        let chat = self.library().chat_lookup.chat(chat).await?;
         if slash::command(typed.name).is_some_and(|info| info.command == SlashCommand::Impersonate)
         {
             // The model writes into the composer. Only the command itself makes room there.
@@ -106,7 +107,7 @@ impl Slash {
         let Some(info) = slash::command(typed.name) else {
             return Err(unknown_command(typed.name));
         };
-        let id = chat.id.to_string();
+        let id = chat.id;
         let text = typed.arguments;
         match info.command {
             SlashCommand::Continue => Ok(CommandOutcome::Started {
@@ -167,8 +168,8 @@ impl Slash {
         chat: &Chat,
         text: &str,
     ) -> Result<CommandOutcome, Halt> {
-        let id = chat.id.to_string();
-        let (_, last) = self.inputs().chat_and_last(&id).await?;
+        let id = chat.id;
+        let (_, last) = self.inputs().chat_and_last(id).await?;
         let last = last
             .filter(|last| convert::is_reply(last.role))
             .ok_or_else(|| no_reply(info))?;
@@ -182,10 +183,7 @@ impl Slash {
             }
             None => last.selected + 1,
         };
-        let message = self
-            .edits()
-            .select_swipe(last.id.to_string(), index)
-            .await?;
+        let message = self.edits().select_swipe(last.id, index).await?;
         Ok(CommandOutcome::Updated {
             messages: vec![message],
         })
@@ -198,16 +196,13 @@ impl Slash {
         chat: &Chat,
         text: &str,
     ) -> Result<CommandOutcome, Halt> {
-        let (_, last) = self.inputs().chat_and_last(&chat.id.to_string()).await?;
+        let (_, last) = self.inputs().chat_and_last(chat.id).await?;
         let last = last
             .filter(|last| convert::is_reply(last.role))
             .ok_or_else(|| no_reply(info))?;
         let wanted = number(info, text, last.swipes.len() as u32)?;
         let index = wanted.map_or(last.selected, |number| number - 1);
-        let message = self
-            .edits()
-            .delete_swipe(last.id.to_string(), index)
-            .await?;
+        let message = self.edits().delete_swipe(last.id, index).await?;
         Ok(CommandOutcome::Updated {
             messages: vec![message],
         })
@@ -244,7 +239,7 @@ impl Slash {
     }
 
     async fn scene(&self, chat: &Chat, text: &str) -> Result<CommandOutcome, Halt> {
-        self.previews().new_scene(chat.id.to_string()).await?;
+        self.previews().new_scene(chat.id).await?;
         if text.is_empty() {
             Ok(CommandOutcome::Set {
                 setting: CommandSetting::Scene,
@@ -262,13 +257,10 @@ impl Slash {
         chat: &Chat,
         text: &str,
     ) -> Result<CommandOutcome, Halt> {
-        let (_, last) = self.inputs().chat_and_last(&chat.id.to_string()).await?;
+        let (_, last) = self.inputs().chat_and_last(chat.id).await?;
         let last = last.ok_or_else(|| no_message(info))?;
         let title = Some(text.to_owned()).filter(|title| !title.is_empty());
-        let branch = self
-            .edits()
-            .branch_chat(last.id.to_string(), None, title)
-            .await?;
+        let branch = self.edits().branch_chat(last.id, None, title).await?;
         Ok(CommandOutcome::Opened {
             chat: branch.id,
             title: branch.title,
@@ -284,7 +276,7 @@ impl Slash {
         if text.is_empty() {
             return Err(argument_missing(info));
         }
-        let (_, last) = self.inputs().chat_and_last(&chat.id.to_string()).await?;
+        let (_, last) = self.inputs().chat_and_last(chat.id).await?;
         let last = last.ok_or_else(|| no_message(info))?;
         let value = if text == NOTHING {
             String::new()
@@ -292,10 +284,7 @@ impl Slash {
             text.to_owned()
         };
         let name = Some(value.clone()).filter(|name| !name.is_empty());
-        self.library()
-            .chats
-            .set_checkpoint(last.id.to_string(), name)
-            .await?;
+        self.library().chats.set_checkpoint(last.id, name).await?;
         Ok(CommandOutcome::Set {
             setting: CommandSetting::Checkpoint,
             value,
@@ -320,11 +309,7 @@ impl Slash {
             .await?;
         let mut messages = Vec::new();
         for message in last.into_iter().filter(|message| message.hidden != hidden) {
-            messages.push(
-                self.edits()
-                    .hide_message(message.id.to_string(), hidden)
-                    .await?,
-            );
+            messages.push(self.edits().hide_message(message.id, hidden).await?);
         }
         Ok(CommandOutcome::Updated { messages })
     }

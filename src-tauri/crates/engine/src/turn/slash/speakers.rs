@@ -32,9 +32,14 @@ impl Slash {
             self.library().groups.shown_members(chat.id)
         )?;
         let own = (card.card.display_name().to_owned(), Participant::Own);
-        let members = members
-            .into_iter()
-            .map(|member| (member.name, Participant::Member { id: member.id }));
+        let members = members.into_iter().map(|member| {
+            (
+                member.name,
+                Participant::Member {
+                    id: member.id.to_string(),
+                },
+            )
+        });
         let narrator = (NARRATOR.to_owned(), Participant::Narrator);
         Ok(std::iter::once(own)
             .chain(members)
@@ -67,7 +72,7 @@ impl Slash {
         chat: &Chat,
         participant: Participant,
     ) -> Result<CommandOutcome, Halt> {
-        let id = chat.id.to_string();
+        let id = chat.id;
         let is_group = !self
             .library()
             .groups
@@ -91,8 +96,8 @@ impl Slash {
 
     /// The character's reply to the last message, if the last message waits for one.
     async fn answer(&self, chat: &Chat) -> ApiResult<crate::api::Started> {
-        let id = chat.id.to_string();
-        let (_, last) = self.inputs().chat_and_last(&id).await?;
+        let id = chat.id;
+        let (_, last) = self.inputs().chat_and_last(id).await?;
         match last {
             Some(last) if convert::is_reply(last.role) => self.sending().continue_reply(id).await,
             _ => self.sending().regenerate(id).await,

@@ -1,5 +1,7 @@
 //! The user's decisions about tools, as the settings list them.
 
+use domain::ChatId;
+
 use crate::api::{Changed, ToolGrant};
 use crate::base::error::ApiResult;
 use crate::turn::tools::Tools;
@@ -25,7 +27,7 @@ impl Tools {
         let shown = |(chat, grant): (Option<domain::chat::Chat>, store::ToolGrant)| ToolGrant {
             source: grant.source,
             tool: grant.tool,
-            chat: grant.chat.map(|chat| chat.to_string()),
+            chat: grant.chat,
             chat_title: chat.map(|chat| chat.title),
             allowed: grant.allowed,
         };
@@ -37,9 +39,8 @@ impl Tools {
         &self,
         source: String,
         tool: String,
-        chat: Option<String>,
+        chat: Option<ChatId>,
     ) -> ApiResult<()> {
-        let chat = chat.map(|chat| chat.parse()).transpose()?;
         self.base()
             .store()
             .write(move |store| store.tool_grants_mut().forget(&source, &tool, chat))

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use domain::ChatId;
 use tokio::sync::oneshot;
 
 use crate::api::{ToolDecision, ToolRequest};
@@ -27,7 +28,7 @@ impl OpenRequests {
     }
 
     /// The questions of a chat, oldest first.
-    pub(crate) fn of(&self, chat: &str) -> Vec<ToolRequest> {
+    pub(crate) fn of(&self, chat: ChatId) -> Vec<ToolRequest> {
         let open = self.lock();
         let mut found: Vec<ToolRequest> = open
             .values()

@@ -36,14 +36,14 @@ pub(crate) enum Permission {
 /// A question that waits. Dropping it closes the question, also when a stopped reply drops it.
 struct OpenRequest<'a> {
     room: &'a Tools,
-    chat: String,
+    chat: ChatId,
     id: String,
 }
 
 impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
         self.room.tool_requests().remove(&self.id);
-        let chat = std::mem::take(&mut self.chat);
+        let chat = self.chat;
         let request = std::mem::take(&mut self.id);
         self.room
             .base()
@@ -73,7 +73,7 @@ impl Tools {
         }
         let request = ToolRequest {
             id: Uuid::now_v7().to_string(),
-            chat: id.to_string(),
+            chat: id,
             speaker: speaker.to_owned(),
             source: offered.source_name().to_owned(),
             tool: offered.tool.name.clone(),
@@ -133,12 +133,11 @@ impl Tools {
     ) -> Result<Option<ToolDecision>, Stopped> {
         let (sender, receiver) = oneshot::channel();
         let id = request.id.clone();
-        let chat = request.chat.clone();
+        let chat = request.chat;
         self.tool_requests().insert(request.clone(), sender);
-        self.base().events().announce(Event::ToolAsked {
-            chat: chat.clone(),
-            request,
-        });
+        self.base()
+            .events()
+            .announce(Event::ToolAsked { chat, request });
         let _open = OpenRequest {
             room: self,
             chat,
@@ -176,8 +175,8 @@ impl Tools {
     }
 
     /// The questions of a chat that wait for an answer, oldest first.
-    pub(crate) async fn pending_tools(&self, chat: String) -> ApiResult<Vec<ToolRequest>> {
-        Ok(self.tool_requests().of(&chat))
+    pub(crate) async fn pending_tools(&self, chat: ChatId) -> ApiResult<Vec<ToolRequest>> {
+        Ok(self.tool_requests().of(chat))
     }
 
     /// Answers a question.

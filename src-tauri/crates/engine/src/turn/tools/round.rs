@@ -312,10 +312,10 @@ impl Tools {
 
     fn announce_rounds(&self, job: &ReplyJob, draft: &ReplyDraft, running: bool) {
         let rounds = draft.tools.rounds.iter().map(convert::tool_round).collect();
-        let message = job.target.message().to_string();
-        let swipe = job.target.swipe().to_string();
+        let message = job.target.message();
+        let swipe = job.target.swipe();
         self.base().events().announce(Event::ToolsUsed {
-            chat: job.chat.id.to_string(),
+            chat: job.chat.id,
             message,
             swipe,
             rounds,

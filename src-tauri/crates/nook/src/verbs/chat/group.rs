@@ -1,5 +1,6 @@
 //! `group`: chats with several characters.
 
+use domain::{CharacterId, ChatId};
 use engine::api::{Chat, Group, GroupOptions, MemberState};
 use engine::{Engine, TurnOptions};
 
@@ -32,7 +33,7 @@ pub(crate) async fn group(
         GroupVerb::Back(args) => set(engine, args, |state| state.away = false).await?,
         GroupVerb::Tell(args) => {
             let (chat, member) = ids(engine, &args).await?;
-            engine.let_member_know(chat.clone(), member).await?;
+            engine.let_member_know(chat, member).await?;
             chat
         }
         GroupVerb::Order {
@@ -42,14 +43,14 @@ pub(crate) async fn group(
             self_responses,
         } => {
             let chat = find::chat(engine, &chat).await?.id;
-            let known = group_of(engine, &chat).await?.options;
+            let known = group_of(engine, chat).await?.options;
             let options = GroupOptions {
                 order: order.into(),
                 several_replies: several.unwrap_or(known.several_replies),
                 self_responses: self_responses.unwrap_or(known.self_responses),
                 ..known
             };
-            engine.set_group(chat.clone(), options).await?;
+            engine.set_group(chat, options).await?;
             chat
         }
         GroupVerb::Speak {
@@ -71,7 +72,7 @@ pub(crate) async fn group(
 
 async fn speak(
     engine: &Engine,
-    chat: String,
+    chat: ChatId,
     whom: Whom,
     out: &Output,
 ) -> Result<(), CommandError> {
@@ -92,7 +93,7 @@ async fn create(
     engine: &Engine,
     names: Vec<String>,
     title: Option<String>,
-) -> Result<String, CommandError> {
+) -> Result<ChatId, CommandError> {
     let mut ids = Vec::with_capacity(names.len());
     for name in names {
         ids.push(find::character(engine, &name).await?.id);
@@ -101,7 +102,10 @@ async fn create(
 }
 
 /// The ids of the chat and the character.
-async fn ids(engine: &Engine, args: &GroupMemberArgs) -> Result<(String, String), CommandError> {
+async fn ids(
+    engine: &Engine,
+    args: &GroupMemberArgs,
+) -> Result<(ChatId, CharacterId), CommandError> {
     Ok((
         find::chat(engine, &args.chat).await?.id,
         find::character(engine, &args.character).await?.id,
@@ -112,13 +116,13 @@ async fn ids(engine: &Engine, args: &GroupMemberArgs) -> Result<(String, String)
 async fn change(
     engine: &Engine,
     args: GroupMemberArgs,
-    change: impl FnOnce(&mut Vec<String>, String),
-) -> Result<String, CommandError> {
+    change: impl FnOnce(&mut Vec<CharacterId>, CharacterId),
+) -> Result<ChatId, CommandError> {
     let (chat, character) = ids(engine, &args).await?;
-    let known = engine.open_chat(chat.clone()).await?.members;
-    let mut members: Vec<String> = known.into_iter().map(|member| member.id).collect();
+    let known = engine.open_chat(chat).await?.members;
+    let mut members: Vec<CharacterId> = known.into_iter().map(|member| member.id).collect();
     change(&mut members, character);
-    engine.set_members(chat.clone(), members).await?;
+    engine.set_members(chat, members).await?;
     Ok(chat)
 }
 
@@ -126,9 +130,9 @@ async fn set(
     engine: &Engine,
     args: GroupMemberArgs,
     change: impl FnOnce(&mut MemberState),
-) -> Result<String, CommandError> {
+) -> Result<ChatId, CommandError> {
     let (chat, character) = ids(engine, &args).await?;
-    let known = group_of(engine, &chat)
+    let known = group_of(engine, chat)
         .await?
         .members
         .into_iter()
@@ -137,13 +141,13 @@ async fn set(
         .ok_or_else(|| CommandError::because("badInput", "this character does not take part"))?;
     change(&mut state);
     engine
-        .set_member(chat.clone(), state.id, state.muted, state.away)
+        .set_member(chat, state.id, state.muted, state.away)
         .await?;
     Ok(chat)
 }
 
-async fn group_of(engine: &Engine, chat: &str) -> Result<Group, CommandError> {
-    let group = engine.open_chat(chat.to_owned()).await?.group;
+async fn group_of(engine: &Engine, chat: ChatId) -> Result<Group, CommandError> {
+    let group = engine.open_chat(chat).await?.group;
     group.ok_or_else(|| {
         CommandError::because(
             "badInput",
@@ -160,7 +164,7 @@ fn text(chat: &Chat) -> String {
         .as_ref()
         .map(|group| group.members.as_slice())
         .unwrap_or_default();
-    let line = |(id, name): (&String, &String)| {
+    let line = |(id, name): (&CharacterId, &String)| {
         let state = states.iter().find(|state| state.id == *id);
         let told = [
             (state.is_some_and(|state| state.muted), "muted"),

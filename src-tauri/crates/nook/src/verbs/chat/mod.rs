@@ -7,6 +7,7 @@ mod turn;
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
+use domain::{CharacterId, ChatId};
 use engine::api::{Chat, Picture};
 use engine::{Engine, MAX_PICTURE_BYTES, TurnOptions};
 
@@ -38,7 +39,7 @@ pub(crate) async fn chat(
     let mut talk = Talk {
         engine,
         out,
-        chat: chat.id.clone(),
+        chat: chat.id,
         options,
         interrupts,
         lines: StdinLines::default(),
@@ -93,7 +94,7 @@ async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, CommandError> {
     let chat = match (&args.chat, character) {
         (Some(chat), Some(character)) => {
             engine
-                .open_chat(with(engine, chat, &character).await?)
+                .open_chat(with(engine, chat, character).await?)
                 .await?
         }
         (Some(chat), None) => engine.open_chat(find::chat(engine, chat).await?.id).await?,
@@ -106,7 +107,7 @@ async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, CommandError> {
         }
     };
     if let Some(persona) = persona {
-        engine.set_chat_persona(chat.id.clone(), persona).await?;
+        engine.set_chat_persona(chat.id, persona).await?;
     }
     Ok(chat)
 }
@@ -115,8 +116,8 @@ async fn open(engine: &Engine, args: &ChatArgs) -> Result<Chat, CommandError> {
 pub(crate) async fn with(
     engine: &Engine,
     chat: &str,
-    character: &str,
-) -> Result<String, CommandError> {
+    character: CharacterId,
+) -> Result<ChatId, CommandError> {
     let found = find::chat(engine, chat).await?;
     if found.character != character {
         let message = format!(

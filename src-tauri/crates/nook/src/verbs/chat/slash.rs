@@ -59,7 +59,7 @@ pub(crate) async fn show(
 async fn search(talk: &Talk<'_>, text: String) -> Result<TurnOutcome, CommandError> {
     let found = talk
         .engine
-        .search_messages(text, Some(talk.chat.clone()), 0)
+        .search_messages(text, Some(talk.chat), 0)
         .await?;
     if found.hits.is_empty() {
         talk.out.print("No message matches.")?;
@@ -76,7 +76,7 @@ async fn search(talk: &Talk<'_>, text: String) -> Result<TurnOutcome, CommandErr
 
 /// Writes the chat to a new file in the working folder.
 async fn export(talk: &Talk<'_>, format: ChatFileFormat) -> Result<TurnOutcome, CommandError> {
-    let file = talk.engine.export_chat(talk.chat.clone(), format).await?;
+    let file = talk.engine.export_chat(talk.chat, format).await?;
     let written = std::fs::File::create_new(&file.file_name)
         .and_then(|mut opened| std::io::Write::write_all(&mut opened, &file.bytes));
     written.map_err(|error| {

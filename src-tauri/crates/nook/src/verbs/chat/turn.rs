@@ -4,6 +4,7 @@ mod end_line;
 
 use std::time::Duration;
 
+use domain::{CharacterId, ChatId};
 use engine::api::{
     CommandOutcome, EndReason, Event, Message, Started, Swipe, ToolDecision, ToolRequest,
 };
@@ -11,11 +12,7 @@ use engine::{Engine, Events, TurnOptions};
 use serde_json::json;
 use tokio::time::timeout;
 
-use self::end_line::end_line;
-use self::end_line::figures;
-use self::end_line::figures_line;
-use self::end_line::tool_calls;
-use self::end_line::used;
+use self::end_line::{end_line, figures, figures_line, tool_calls, used};
 use crate::failure::{CommandError, ErrorReason};
 use crate::interrupts::{Interrupt, Interrupts};
 use crate::output::Output;
@@ -28,7 +25,7 @@ const STOP_PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Talk<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) out: &'a Output,
-    pub(crate) chat: String,
+    pub(crate) chat: ChatId,
     pub(crate) options: TurnOptions,
     pub(crate) interrupts: Interrupts,
     pub(crate) lines: StdinLines,
@@ -37,7 +34,7 @@ pub(crate) struct Talk<'a> {
 /// The next speaker of a group.
 pub(crate) enum Whom {
     /// The id of a character.
-    Member(String),
+    Member(CharacterId),
     Narrator,
     /// The one whose turn it is.
     Next,
@@ -73,7 +70,7 @@ impl Talk<'_> {
         let mut events = self.engine.subscribe();
         let outcome = self
             .engine
-            .run_command_with(self.chat.clone(), text, self.options.clone())
+            .run_command_with(self.chat, text, self.options.clone())
             .await?;
         let started = match outcome {
             CommandOutcome::Started { started } => started,
@@ -88,9 +85,9 @@ impl Talk<'_> {
     /// Lets a character of a group speak.
     pub(crate) async fn speak(&mut self, whom: Whom) -> Result<TurnOutcome, CommandError> {
         let mut events = self.engine.subscribe();
-        let chat = self.chat.clone();
+        let chat = self.chat;
         let started = match whom {
-            Whom::Member(id) => self.engine.let_speak(chat, Some(id)).await?,
+            Whom::Member(id) => self.engine.let_speak(chat, Some(id.to_string())).await?,
             Whom::Narrator => self.engine.let_speak(chat, None).await?,
             Whom::Next => {
                 let next = self.engine.speak_next(chat).await?;
@@ -120,7 +117,7 @@ impl Talk<'_> {
         if matches!(followed, Err(_) | Ok(TurnOutcome::Quit)) {
             // The reader has closed the pipe or the process must exit, so the reply must not
             // continue unseen.
-            let _ = timeout(STOP_PATIENCE, self.engine.stop(self.chat.clone())).await;
+            let _ = timeout(STOP_PATIENCE, self.engine.stop(self.chat)).await;
         }
         followed
     }
@@ -131,7 +128,7 @@ impl Talk<'_> {
             let event = tokio::select! {
                 event = events.next() => event,
                 interrupt = self.interrupts.next() => {
-                    self.engine.stop(self.chat.clone()).await?;
+                    self.engine.stop(self.chat).await?;
                     match interrupt {
                         Interrupt::Quit => return Ok(TurnOutcome::Quit),
                         _ => continue,
@@ -175,7 +172,7 @@ impl Talk<'_> {
                         return Ok(TurnOutcome::Quit);
                     }
                     stopping = true;
-                    self.engine.stop(self.chat.clone()).await?;
+                    self.engine.stop(self.chat).await?;
                     continue;
                 }
             };
@@ -205,7 +202,7 @@ impl Talk<'_> {
     /// Asks on the terminal. Returns the question that waits for an answer.
     async fn ask(&self, request: ToolRequest) -> Result<Option<ToolRequest>, CommandError> {
         self.out.event(&Event::ToolAsked {
-            chat: self.chat.clone(),
+            chat: self.chat,
             request: request.clone(),
         })?;
         if self.out.is_json() || !question::can_ask() {
@@ -244,7 +241,7 @@ impl Talk<'_> {
     /// Returns the final event if the reply ended while events were lost on a slow reader.
     async fn caught_up(&self) -> Result<Option<Event>, CommandError> {
         self.out.event(&json!({ "event": "missed" }))?;
-        let chat = self.engine.open_chat(self.chat.clone()).await?;
+        let chat = self.engine.open_chat(self.chat).await?;
         let ended = chat.generating.is_none();
         let message = chat.page.messages.into_iter().last();
         Ok(ended.then_some(Event::Ended {
@@ -360,7 +357,7 @@ impl Talk<'_> {
                 call.name, call.arguments
             ))?;
         }
-        self.out.event(&end_line(&self.chat, message, &reason))?;
+        self.out.event(&end_line(self.chat, message, &reason))?;
         if let Some(figures) = figures(message) {
             self.out.print_note(&figures_line(figures));
             if figures.tool_limit {

@@ -1,5 +1,6 @@
 //! The tools of the server.
 
+use domain::ChatId;
 use engine::api::{
     CharacterSummary, ChatSummary, EndReason, Event, Memory, MemoryFilter, MessageSource,
 };
@@ -162,7 +163,7 @@ async fn chat(
 ) -> Result<Answer, CommandError> {
     let character = find::character(engine, character).await?;
     let chat = match chat {
-        Some(chat) => with(engine, chat, &character.id).await?,
+        Some(chat) => with(engine, chat, character.id).await?,
         None => engine.new_chat(character.id).await?.id,
     };
     // Subscribes first, so that the end of a fast reply is not missed.
@@ -171,10 +172,8 @@ async fn chat(
         source: MessageSource::Tool,
         ..TurnOptions::default()
     };
-    engine
-        .send_with(chat.clone(), message.to_owned(), options)
-        .await?;
-    let reply = wait_for_reply(engine, &chat, &mut events, cancel).await?;
+    engine.send_with(chat, message.to_owned(), options).await?;
+    let reply = wait_for_reply(engine, chat, &mut events, cancel).await?;
     let text = format!("{reply}\n\n[To continue, pass this chat: {chat}]");
     Ok(Answer {
         text,
@@ -185,7 +184,7 @@ async fn chat(
 /// The text of the reply, or of all replies in a group.
 async fn wait_for_reply(
     engine: &Engine,
-    chat: &str,
+    chat: ChatId,
     events: &mut Events,
     cancel: &CancellationToken,
 ) -> Result<String, CommandError> {
@@ -194,7 +193,7 @@ async fn wait_for_reply(
         let event = tokio::select! {
             event = events.next() => event,
             () = cancel.cancelled() => {
-                engine.stop(chat.to_owned()).await?;
+                engine.stop(chat).await?;
                 return Err(CommandError::because("cancelled", "the call was cancelled; the text so far is kept"));
             }
         };
@@ -216,7 +215,7 @@ async fn wait_for_reply(
                 }
             }
             Some(Event::Missed) => {
-                let open = engine.open_chat(chat.to_owned()).await?;
+                let open = engine.open_chat(chat).await?;
                 if open.generating.is_none() {
                     let last = open.page.messages.last();
                     return Ok(last.map_or(String::new(), |message| shown(message).to_owned()));

@@ -215,7 +215,7 @@ pub(crate) async fn download(
                 ..
             }) if id == started.id => {
                 let all = engine.list_models().await?;
-                let added = all.into_iter().find(|one| one.id == model);
+                let added = all.into_iter().find(|one| one.id.to_string() == model);
                 let added = added
                     .ok_or_else(|| CommandError::not_found("the model was removed meanwhile"))?;
                 return out.answer(&added, line);

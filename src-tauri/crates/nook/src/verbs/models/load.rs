@@ -92,22 +92,16 @@ pub(crate) async fn adapter(
         .to_string();
     let is_known = state.adapters.iter().any(|adapter| adapter.path == path);
     let mut state = match (remove, is_known) {
-        (true, _) => {
-            engine
-                .remove_model_adapter(model.id.clone(), path.clone())
-                .await?
-        }
+        (true, _) => engine.remove_model_adapter(model.id, path.clone()).await?,
         (false, true) => state,
         (false, false) => {
             engine
-                .add_model_adapter(model.id.clone(), path.clone().into())
+                .add_model_adapter(model.id, path.clone().into())
                 .await?
         }
     };
     if let Some(weight) = weight {
-        state = engine
-            .set_adapter_weight(model.id.clone(), path, weight)
-            .await?;
+        state = engine.set_adapter_weight(model.id, path, weight).await?;
     }
     out.answer(&state, |state| adapters(&model.name, state))
 }
@@ -169,9 +163,9 @@ pub(crate) async fn pictures(
     let ProjectorChange { file, none, auto } = change;
     let model = find::model(engine, name).await?;
     let changed = match file {
-        Some(file) => Some(engine.set_model_projector(model.id.clone(), file).await?),
-        None if none => Some(engine.remove_model_projector(model.id.clone()).await?),
-        None if auto => Some(engine.pair_model_projector(model.id.clone()).await?),
+        Some(file) => Some(engine.set_model_projector(model.id, file).await?),
+        None if none => Some(engine.remove_model_projector(model.id).await?),
+        None if auto => Some(engine.pair_model_projector(model.id).await?),
         None => engine
             .model_states()
             .await?

@@ -123,7 +123,7 @@ async fn get(
 
 async fn remove(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
     let model = find::model(engine, name).await?;
-    engine.remove_model(model.id.clone()).await?;
+    engine.remove_model(model.id).await?;
     out.answer(&model, |model| {
         format!(
             "removed {} from the library; the file {} is kept",
@@ -205,16 +205,14 @@ pub(crate) fn whole(model: &Model) -> String {
 
 async fn make_default(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
     let model = find::model(engine, name).await?;
-    let default_model = Some(ModelRef::Local {
-        id: model.id.clone(),
-    });
+    let default_model = Some(ModelRef::Local { id: model.id });
     engine
         .update_settings(SettingsChange {
             default_model,
             ..SettingsChange::default()
         })
         .await?;
-    let model = find::model(engine, &model.id).await?;
+    let model = find::model(engine, &model.id.to_string()).await?;
     out.answer(&model, |model| format!("{} is now the default", model.name))
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use domain::ModelId;
 use engine::api::{Event, ModelMove, MoveState};
 use engine::{Engine, Events};
 use serde_json::json;
@@ -35,7 +36,7 @@ pub(crate) async fn move_models(
                 .await?
         }
     };
-    let ids: Vec<String> = started.iter().map(|one| one.model.clone()).collect();
+    let ids: Vec<ModelId> = started.iter().map(|one| one.model).collect();
     let failed = wait(&mut events, started, out).await?;
     let models = engine.list_models().await?;
     let moved = models
@@ -63,15 +64,12 @@ async fn wait(
     events: &mut Events,
     started: Vec<ModelMove>,
     out: &Output,
-) -> Result<BTreeMap<String, ModelMove>, CommandError> {
+) -> Result<BTreeMap<ModelId, ModelMove>, CommandError> {
     let mut interrupts = Interrupts::listen()?;
     let (failed, mut open): (Vec<_>, Vec<_>) = started
         .into_iter()
         .partition(|one| one.state == MoveState::Failed);
-    let mut failed: BTreeMap<_, _> = failed
-        .into_iter()
-        .map(|one| (one.model.clone(), one))
-        .collect();
+    let mut failed: BTreeMap<_, _> = failed.into_iter().map(|one| (one.model, one)).collect();
     while !open.is_empty() {
         let event = tokio::select! {
             event = events.next() => event,
@@ -84,7 +82,7 @@ async fn wait(
                 };
                 if moving.state == MoveState::Failed {
                     open.remove(at);
-                    failed.insert(moving.model.clone(), moving);
+                    failed.insert(moving.model, moving);
                 } else {
                     out.progress(&progress(&moving));
                 }
@@ -128,7 +126,7 @@ pub(crate) async fn moves(
 ) -> Result<(), CommandError> {
     if let Some(name) = cancel {
         let model = find::model(engine, &name).await?;
-        engine.cancel_model_move(model.id.clone()).await?;
+        engine.cancel_model_move(model.id).await?;
         return out.answer(&json!({ "cancelled": model.id }), |_| {
             "cancelled; the copy is deleted".to_owned()
         });

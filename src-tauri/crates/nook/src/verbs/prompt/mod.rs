@@ -6,6 +6,7 @@ pub(crate) mod templates;
 use std::io::Read as _;
 use std::path::PathBuf;
 
+use domain::{CharacterId, ChatId};
 use engine::api::{
     Change, ChangedText, Counted, ModelRef, Placement, PromptStage, StageComparison,
 };
@@ -118,9 +119,9 @@ fn counted(how: Counted) -> String {
 /// The subject of a prompt.
 enum Subject {
     /// A chat, by id.
-    Chat(String),
+    Chat(ChatId),
     /// The first turn with a character, by id.
-    NewChat(String),
+    NewChat(CharacterId),
 }
 
 async fn subject(engine: &Engine, args: &PromptArgs) -> Result<Subject, CommandError> {
@@ -131,7 +132,7 @@ async fn subject(engine: &Engine, args: &PromptArgs) -> Result<Subject, CommandE
     match (&args.chat, character) {
         (Some(chat), None) => Ok(Subject::Chat(find::chat(engine, chat).await?.id)),
         (Some(chat), Some(character)) => Ok(Subject::Chat(
-            crate::verbs::chat::with(engine, chat, &character.id).await?,
+            crate::verbs::chat::with(engine, chat, character.id).await?,
         )),
         (None, Some(character)) => {
             let chats = engine

@@ -64,7 +64,7 @@ pub(crate) async fn id(engine: &Engine, kind: &str, name: &str) -> Result<String
 
 fn pick(items: Vec<NamedPreset>, name: &str) -> Result<NamedPreset, CommandError> {
     find::pick("preset", items, name, |one| {
-        (one.id.as_str(), vec![one.name.as_str()])
+        (one.id.clone(), vec![one.name.as_str()])
     })
 }
 

@@ -41,7 +41,7 @@ pub(crate) async fn tools(
             }
             for grant in &forgotten {
                 engine
-                    .forget_tool_grant(grant.source.clone(), grant.tool.clone(), grant.chat.clone())
+                    .forget_tool_grant(grant.source.clone(), grant.tool.clone(), grant.chat)
                     .await?;
             }
             lines(ItemList { items: forgotten }, out, |grant| {

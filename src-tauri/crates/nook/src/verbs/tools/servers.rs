@@ -70,7 +70,7 @@ pub(crate) async fn tool_servers(
 
 async fn remove(engine: &Engine, name: &str, out: &Output) -> Result<(), CommandError> {
     let found = find::tool_server(engine, name).await?;
-    engine.delete_tool_server(found.id.clone()).await?;
+    engine.delete_tool_server(found.id).await?;
     out.answer(&found, |found| format!("removed {}", found.name))
 }
 
@@ -216,7 +216,7 @@ async fn call(
     let offered = engine.server_tools().await?;
     let wanted = offered
         .iter()
-        .find(|one| one.server.to_string() == server.id && one.tool.name == tool);
+        .find(|one| one.server == server.id && one.tool.name == tool);
     let wanted = wanted.ok_or_else(|| {
         CommandError::not_found(format!("{} has no tool named {tool}", server.name))
     })?;

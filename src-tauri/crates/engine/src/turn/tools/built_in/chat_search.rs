@@ -1,6 +1,6 @@
 //! Searches the messages of the chat that the model may know.
 
-use domain::{ChatId, MessageId};
+use domain::ChatId;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
@@ -39,11 +39,11 @@ impl ChatSearch {
             .room
             .library()
             .chats
-            .search_messages(words.to_owned(), Some(self.chat.to_string()), 0)
+            .search_messages(words.to_owned(), Some(self.chat), 0)
             .await?;
         let mut lines = Vec::new();
         for hit in found.hits.into_iter().filter(|hit| hit.is_shown) {
-            let id = hit.message.parse::<MessageId>()?;
+            let id = hit.message;
             let message = self
                 .room
                 .base()

@@ -1,5 +1,6 @@
 //! Changes the background of the chat.
 
+use domain::ChatId;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
@@ -15,7 +16,7 @@ const MAX: usize = 50;
 
 pub(super) struct SceneTool {
     room: Tools,
-    chat: String,
+    chat: ChatId,
     /// Names of the backgrounds, with their pictures.
     backgrounds: Vec<(String, String)>,
 }
@@ -29,7 +30,7 @@ impl SceneTool {
             .take(MAX)
             .map(|one| (one.name, one.picture))
             .collect();
-        let chat = inputs.snapshot.chat.id.to_string();
+        let chat = inputs.snapshot.chat.id;
         Ok(Some(Self {
             room: room.clone(),
             chat,
@@ -49,9 +50,7 @@ impl SceneTool {
         let Some((_, picture)) = self.backgrounds.iter().find(|(known, _)| known == name) else {
             return Ok(ToolOutput::error(format!("Choose one of: {}.", names())));
         };
-        let owner = SettingOwner::Chat {
-            id: self.chat.clone(),
-        };
+        let owner = SettingOwner::Chat { id: self.chat };
         self.room
             .config()
             .setting_edits

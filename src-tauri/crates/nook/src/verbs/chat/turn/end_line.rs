@@ -1,12 +1,13 @@
 //! The line below a reply: tokens, speed and tool calls.
 
+use domain::ChatId;
 use engine::api::{ApiError, EndReason, Figures, Message, ToolCall, ToolRound};
 use serde_json::{Value, json};
 
 use crate::failure::ErrorReason;
 use crate::verbs::chat::turn::swipe;
 
-pub(super) fn end_line(chat: &str, message: Option<&Message>, reason: &EndReason) -> Value {
+pub(super) fn end_line(chat: ChatId, message: Option<&Message>, reason: &EndReason) -> Value {
     let figures = figures(message).cloned().unwrap_or_default();
     let (reason, error) = name(reason);
     let mut line = json!({

@@ -1,7 +1,8 @@
-use super::*;
-use engine::api::ApiError;
-use engine::api::Figures;
+use domain::ChatId;
+use engine::api::{ApiError, Figures};
 use serde_json::Value;
+
+use super::*;
 
 #[test]
 fn figures_line_shows_the_known_figures() {
@@ -22,7 +23,8 @@ fn reply_that_failed_early_still_ends_with_a_line() {
         message: "no model is set up".into(),
         hint: "Add one.".into(),
     };
-    let line = end_line("c", None, &EndReason::Failed { error });
+    let chat: ChatId = "0190a0a0-0000-7000-8000-000000000000".parse().unwrap();
+    let line = end_line(chat, None, &EndReason::Failed { error });
     assert_eq!(line["reason"], "failed");
     assert_eq!(line["text"], "");
     assert_eq!(
