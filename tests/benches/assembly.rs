@@ -88,15 +88,16 @@ impl Case {
             .unwrap()
             .imported[0]
             .id
-            .clone();
+            .parse()
+            .unwrap();
         let chat = engine.new_chat(character).await.unwrap().id;
         for index in 0..SCRIPTS {
             engine.save_regex_script(regex_script(index)).await.unwrap();
         }
         engine.shutdown().await;
         drop(engine);
-        fill(dir.path(), chat.parse().unwrap(), self.messages).await;
-        remember(dir.path(), character.parse().unwrap()).await;
+        fill(dir.path(), chat, self.messages).await;
+        remember(dir.path(), character).await;
 
         if self.local {
             read(dir.path()).await;

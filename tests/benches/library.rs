@@ -58,7 +58,7 @@ pub(crate) async fn run() {
         let found = engine.find_characters(query.into()).await.unwrap().len();
         println!("find {query:?}: {found} in {:.1?}", timed.elapsed());
     }
-    let hundred: Vec<_> = listed.iter().take(100).map(|one| one.id.clone()).collect();
+    let hundred: Vec<_> = listed.iter().take(100).map(|one| one.id).collect();
     let timed = Instant::now();
     engine
         .tag_characters(hundred, vec!["new".into()], Vec::new())

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use domain::ChatId;
 use engine::scenario::Step;
 use engine::{Engine, Options};
 use tests::headless::{ended, first_token, models_dir, worker};

@@ -49,13 +49,7 @@ pub(crate) async fn run() {
     engine.shutdown().await;
     drop(engine);
     let (started, count) = (Instant::now(), messages());
-    fill(
-        dir.path(),
-        chat.id.parse().expect("an id"),
-        chat.character.parse().expect("an id"),
-        count,
-    )
-    .await;
+    fill(dir.path(), chat.id, chat.character, count).await;
     println!(
         "{count} messages and {} other items stored and indexed in {:.1} s",
         items(count),
@@ -65,7 +59,7 @@ pub(crate) async fn run() {
     let mut all = Vec::new();
     for scope in [None, Some(chat.id)] {
         for text in SEARCHES {
-            let search = || engine.search(text.to_owned(), scope.clone(), false);
+            let search = || engine.search(text.to_owned(), scope, false);
             let found = search().await.expect("hits");
             let hits = found.messages.hits.len()
                 + found

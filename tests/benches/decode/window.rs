@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use domain::CharacterId;
 use engine::api::Event;
 use engine::{Engine, Options};
 use tempfile::TempDir;

@@ -238,9 +238,11 @@ impl PassageFilter {
 }
 
 /// A stored text, split for display.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
 pub struct Display {
-    pub shown: String,
+    pub text: String,
     pub thoughts: String,
     pub has_thoughts: bool,
     pub has_metrics: bool,
@@ -289,7 +291,7 @@ pub fn display(text: &str) -> Option<Display> {
     };
     let has = |wanted| pieces.iter().any(|piece| piece.passage == wanted);
     Some(Display {
-        shown: join(ReplyPassage::Words),
+        text: join(ReplyPassage::Words),
         thoughts: join(ReplyPassage::Thoughts),
         has_thoughts: has(ReplyPassage::Thoughts) || closed.is_some(),
         has_metrics: has(ReplyPassage::Metrics),

@@ -2,13 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp, ToolCall, ToolRound,
-    model::ModelChoice,
-};
+use crate::model::ModelChoice;
+use crate::{CharacterId, ChatId, MessageId, PersonaId, SwipeId, Timestamp, ToolCall, ToolRound};
 
 /// The author of a message. Provider role names ("assistant", "model") exist only in the adapters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     User,
@@ -32,6 +31,7 @@ impl Role {
 
 /// Source of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "lowercase")]
 pub enum MessageSource {
     /// Written by the user, or by a model.
@@ -60,6 +60,7 @@ impl MessageSource {
 
 /// State of a swipe's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "lowercase")]
 pub enum SwipeState {
     /// The text is still being written. After a crash an unfinished reply has this state; opening
@@ -93,7 +94,9 @@ pub struct Swipe {
 }
 
 /// The emotion that a reply shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
 pub struct Emotion {
     /// One of the labels that were set when the reply was written.
     pub label: String,
@@ -130,7 +133,9 @@ pub struct Message {
 }
 
 /// A picture attached to a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
 pub struct Picture {
     /// Content hash that identifies the asset.
     pub hash: String,
@@ -165,6 +170,7 @@ pub struct Speaker {
 /// How the characters of a group scene take turns. A character that the user's message names speaks
 /// first, except in [`TurnOrder::Manual`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "lowercase")]
 pub enum TurnOrder {
     /// By chance, weighted by the talkativeness of each card.

@@ -15,6 +15,7 @@ pub enum ModelChoice {
 
 /// The API that an endpoint speaks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "lowercase")]
 pub enum EndpointDialect {
     /// OpenAI's `POST /chat/completions`.

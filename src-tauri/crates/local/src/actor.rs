@@ -3,6 +3,7 @@
 mod graphics_failure;
 mod jobs;
 mod load;
+mod loaded;
 mod texts;
 mod wire;
 mod worker;
@@ -21,11 +22,11 @@ use self::jobs::ActorJob;
 pub(crate) use self::jobs::{
     ActorCommand, LoadJob, PictureSizes, TextsJob, TextsReceiver, WorkerReplyJob,
 };
-pub(crate) use self::load::{Loaded, ModelNeed};
+pub(crate) use self::loaded::{Loaded, ModelNeed};
 use self::wire::{finished, from_done, generate};
 use crate::crash_history::CrashHistory;
 use crate::failure;
-use crate::load_reason::died_by_itself;
+use crate::load::died_by_itself;
 use crate::pool::{Confirmation, ModelLimits, Pool, Shared};
 use crate::process::Worker;
 use crate::saved::SavedCaches;

@@ -4,6 +4,8 @@
 //! The verdict is stored per content hash of the model file, also on disk, so that counting does
 //! not load the model.
 
+mod tokenizer_check;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use tokenizer::{Tokenizer, Unsupported};
 use tokio::sync::OnceCell;
 
+use crate::gguf;
 use crate::host::LocalHost;
-use crate::{gguf, tokenizer_check};
 
 /// Revision of the comparison. Increment it when the tokenizers, the samples or the worker's
 /// llama.cpp change; this invalidates older verdicts and counts.

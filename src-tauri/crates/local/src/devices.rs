@@ -8,7 +8,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 use worker::protocol::{Device, DeviceKind};
 
-use crate::load_reason::LoadReason;
+use crate::load::LoadReason;
 use crate::process;
 use crate::settings::WorkerSettings;
 

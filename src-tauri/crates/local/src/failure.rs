@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use provider::{ProviderError, ProviderErrorKind as Kind};
 use worker::protocol::ErrorCode;
 
-use crate::load_reason::DeathDetail;
+use crate::load::DeathDetail;
 
 /// Remedy for a grammar or a JSON schema that llama.cpp refuses.
 pub const GRAMMAR_HINT: &str =

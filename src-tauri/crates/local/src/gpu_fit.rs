@@ -71,7 +71,9 @@ impl ModelSize {
 }
 
 /// The part of a model that the graphics devices of this machine would compute.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
 pub struct GraphicsFit {
     pub layers: u32,
     /// The first layers, whose experts stay in the memory of the processor.
@@ -81,6 +83,7 @@ pub struct GraphicsFit {
     /// Descriptions of the devices.
     pub devices: Vec<String>,
     /// Free memory of the devices, in bytes.
+    #[cfg_attr(feature = "specta", specta(type = f64))]
     pub free: u64,
 }
 

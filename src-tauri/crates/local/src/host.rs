@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use domain::embedding::Embedding;
 use domain::model::LocalModel;
 use domain::prompt::Segment;
 use futures_util::StreamExt;
@@ -15,14 +16,12 @@ use tokio_util::sync::CancellationToken;
 use crate::actor::{ActorCommand, LoadJob, PictureSizes, TextsJob, TextsReceiver, WorkerReplyJob};
 use crate::counting::CountingCache;
 use crate::devices::{self, Devices};
-use crate::embedding;
-use crate::failure;
-use crate::load_options::LoadOptions;
+use crate::load::LoadOptions;
 use crate::pool::{ModelLimits, Pool};
 use crate::saved::SavedCaches;
 use crate::settings::WorkerSettings;
 use crate::status::WorkerStatus;
-use domain::embedding::Embedding;
+use crate::{embedding, failure};
 
 /// Maximum bytes of text per request to count. Escaped as JSON, it still fits into a frame.
 const COUNT_AT_ONCE: usize = 1024 * 1024;

@@ -1,5 +1,7 @@
 //! The workers of a host, one for each model file in use, within one budget of memory.
 
+mod confirmation;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -8,9 +10,10 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
+pub(crate) use self::confirmation::Confirmation;
 use crate::actor::{Actor, ActorCommand};
 use crate::devices::DeviceCache;
-use crate::fallback::LoadNote;
+use crate::load::LoadNote;
 use crate::settings::WorkerSettings;
 use crate::status::{WorkerState, WorkerStatus};
 
@@ -232,40 +235,6 @@ fn has_model(status: &WorkerStatus) -> bool {
         && status.state != WorkerState::Busy
 }
 
-/// Completes a receiver once every supervisor has confirmed. It fails if one does not.
-#[derive(Debug)]
-pub(crate) struct Confirmation {
-    pending: AtomicUsize,
-    done: Mutex<Option<oneshot::Sender<()>>>,
-}
-
-impl Confirmation {
-    /// `count` is the number of supervisors.
-    pub(crate) fn of(count: usize) -> (Arc<Self>, oneshot::Receiver<()>) {
-        let (done, receiver) = oneshot::channel();
-        (
-            Arc::new(Self {
-                pending: AtomicUsize::new(count),
-                done: Mutex::new(Some(done)),
-            }),
-            receiver,
-        )
-    }
-
-    pub(crate) fn confirm(&self) {
-        if self.pending.fetch_sub(1, Ordering::AcqRel) == 1
-            && let Some(done) = self
-                .done
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take()
-        {
-            // The caller may have stopped waiting.
-            let _ = done.send(());
-        }
-    }
-}
-
 impl Pool {
     /// Sends a command that every supervisor must confirm.
     pub(crate) fn send_confirmed(
@@ -279,25 +248,5 @@ impl Pool {
             let _ = slot.commands.send(command(Arc::clone(&confirmation)));
         }
         receiver
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn confirmation_needs_every_supervisor() {
-        let (both, mut done) = Confirmation::of(2);
-        both.confirm();
-        assert!(done.try_recv().is_err(), "one is missing");
-        both.confirm();
-        assert!(done.try_recv().is_ok());
-        let (lost, mut done) = Confirmation::of(1);
-        drop(lost);
-        assert!(matches!(
-            done.try_recv(),
-            Err(oneshot::error::TryRecvError::Closed)
-        ));
     }
 }

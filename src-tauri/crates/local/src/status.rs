@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::fallback::LoadNote;
+use crate::load::LoadNote;
 
 /// State of the worker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

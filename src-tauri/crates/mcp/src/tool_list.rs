@@ -3,10 +3,9 @@
 use domain::tool_server::ServerTool;
 use serde_json::Value;
 
-use crate::Limits;
 use crate::nesting::TOO_DEEP;
-use crate::schema;
 use crate::text::{clean, clean_line};
+use crate::{Limits, schema};
 
 /// Bytes of a name, a title or an address that are kept.
 pub(crate) const MAX_LINE: usize = 500;
@@ -22,7 +21,9 @@ pub struct ToolList {
 }
 
 /// A tool that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
 pub struct LeftOutTool {
     /// Its name, or its number in the list.
     pub name: String,

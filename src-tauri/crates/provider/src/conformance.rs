@@ -3,13 +3,12 @@
 
 mod abilities;
 
-use domain::prompt::PromptRole;
-use futures_util::StreamExt;
-use tokio_util::sync::CancellationToken;
-
 pub use abilities::{
     Abilities, CALLS, MEDIA_TYPE, RESULT, TOOL, calls, check_abilities, forced, results,
 };
+use domain::prompt::PromptRole;
+use futures_util::StreamExt;
+use tokio_util::sync::CancellationToken;
 
 use crate::{EventStream, FinishReason, GenerationEvent, Provider, ProviderError, Request, Usage};
 

@@ -3,16 +3,20 @@
 //! The context has two sequences that share its cells: one for the chat, and one for helper jobs
 //! such as the question who speaks next. A job therefore does not evict the chat.
 
+pub(crate) mod checkpoints;
+pub(crate) mod disk;
+mod sequence;
+
 use std::time::SystemTime;
 
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::context::session::{LlamaStateSeqFlags, SeqState};
 use llama_cpp_2::token::LlamaToken;
 
-use crate::checkpoints::{CheckpointKind, Checkpoints, INTERVAL, Rollback};
-use crate::disk::{Disk, Part};
+use self::checkpoints::{CheckpointKind, Checkpoints, INTERVAL, Rollback};
+use self::disk::{Disk, Part};
+use self::sequence::{Sequence, common};
 use crate::picture_tokens::boundary_at;
-use crate::sequence::{Sequence, common};
 
 /// The sequence of the chat. States are saved from it and restored into it.
 pub(crate) const CHAT: i32 = 0;

@@ -17,15 +17,16 @@ use worker::protocol::{
     Placement, Timings, Usage, WireSegment, WorkerReply, WorkerRequest,
 };
 
+use crate::cache::checkpoints::Rollback;
+use crate::cache::disk::Disk;
 use crate::cache::{SEQUENCES, SequenceCache};
-use crate::checkpoints::Rollback;
 use crate::chunk::ChunkSize;
-use crate::disk::Disk;
 use crate::embed::Embedder;
 use crate::generate::GenerationSession;
 use crate::inbox::{Inbox, ReplyWriter};
 use crate::projector::{Projector, with_beats};
 use crate::vocab::Vocab;
+use crate::worker_error::WorkerError;
 use crate::{devices, placement, tuning};
 
 /// Error that ends the process.
@@ -49,12 +50,6 @@ impl From<FrameError> for Fatal {
     fn from(error: FrameError) -> Self {
         Self::Pipe(error)
     }
-}
-
-/// Reason why a model was not loaded.
-pub(crate) struct WorkerError {
-    pub(crate) code: ErrorCode,
-    pub(crate) message: String,
 }
 
 /// A model in memory, with the adapter that was read for it.

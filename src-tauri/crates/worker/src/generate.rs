@@ -11,16 +11,16 @@ use worker::protocol::{Done, ErrorCode, FinishReason, Generate, Timings, Usage, 
 use worker::token_rules::TokenAlternative;
 
 use crate::cache::SequenceCache;
-use crate::checkpoints::{CheckpointKind, REPLY_INTERVAL};
+use crate::cache::checkpoints::{CheckpointKind, REPLY_INTERVAL};
 use crate::chunk::ChunkSize;
-use crate::draft::{Drafter, is_near_tie};
 use crate::generate::pictures::check_end;
 use crate::inbox::{Inbox, ReplyWriter};
 use crate::projector::Projector;
-use crate::reply_text::ReplyText;
-use crate::sampler::{GrammarError, TokenSampler};
-use crate::text_filter::{Found, Released};
-use crate::token_choices::Probabilities;
+use crate::reply::draft::{Drafter, is_near_tie};
+use crate::reply::reply_text::ReplyText;
+use crate::reply::sampler::{GrammarError, TokenSampler};
+use crate::reply::text_filter::{Found, Released};
+use crate::reply::token_choices::Probabilities;
 use crate::vocab::{TokenizedPrompt, Vocab};
 
 /// A loaded model with its context.

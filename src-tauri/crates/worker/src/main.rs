@@ -12,13 +12,9 @@
 //!
 //! Not supported here: ports, databases, keys, chat templates, settings.
 
-mod alphabet;
 mod cache;
-mod checkpoints;
 mod chunk;
 mod devices;
-mod disk;
-mod draft;
 mod embed;
 mod engine;
 mod generate;
@@ -27,14 +23,10 @@ mod inbox;
 mod picture_tokens;
 mod placement;
 mod projector;
-mod reply_text;
-mod sampler;
-mod sequence;
-mod text_filter;
-mod text_frame;
-mod token_choices;
+mod reply;
 mod tuning;
 mod vocab;
+mod worker_error;
 
 use std::process::ExitCode;
 use std::sync::Arc;

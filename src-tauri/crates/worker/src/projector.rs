@@ -16,9 +16,9 @@ use llama_cpp_2::mtmd::{
 };
 use worker::protocol::{ErrorCode, MAX_PICTURE_EDGE, WorkerReply};
 
-use crate::engine::WorkerError;
 use crate::inbox::ReplyWriter;
 use crate::picture_tokens::PictureSize;
+use crate::worker_error::WorkerError;
 
 /// Distance of the frames that show the supervisor that the worker is alive.
 const BEAT: Duration = Duration::from_secs(3);

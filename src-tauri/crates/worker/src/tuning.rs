@@ -10,7 +10,7 @@ use llama_cpp_2::model::{LlamaLoraAdapter, LlamaModel};
 use worker::protocol::{Adapter, CacheType, ErrorCode, FlashAttention, Tuning};
 
 use crate::devices;
-use crate::engine::WorkerError;
+use crate::worker_error::WorkerError;
 
 /// `llama_flash_attn_type` in `llama.h`.
 pub(crate) const FLASH_AUTO: i32 = -1;

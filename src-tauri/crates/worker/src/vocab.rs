@@ -1,5 +1,7 @@
 //! Tokenization. Only this module decides which text may become a control token.
 
+mod alphabet;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -9,7 +11,7 @@ use llama_cpp_2::token_type::LlamaTokenAttr;
 use llama_cpp_2::vocab::LlamaVocab;
 use worker::protocol::WireSegment;
 
-use crate::alphabet::Alphabet;
+use self::alphabet::Alphabet;
 
 /// Tokens of a prompt, and where its messages are.
 #[derive(Debug, Default)]

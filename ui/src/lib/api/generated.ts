@@ -680,9 +680,13 @@ export type Backup = {
 	checked: boolean,
 };
 
-/**  Why a backup was made. */
-export type BackupKind = "automatic" | "byHand" | "upgrade" | "imported" | 
-/**  The data that a restore replaced. */
+/**  The reason for a backup. */
+export type BackupKind = "automatic" | "byHand" | 
+/**  Made before the database was migrated to a newer format. */
+"upgrade" | 
+/**  Imported from an archive. */
+"imported" | 
+/**  A database that a restore replaced, not a copy. */
 "setAside";
 
 /**  All backups and their state. */
@@ -1205,15 +1209,13 @@ export type Difference = {
 	namesLost: string[],
 };
 
-/**  A text without its hidden passages. */
+/**  A stored text, split for display. */
 export type Display = {
 	text: string,
-	/**  The reasoning of the model; empty if there is none. */
 	thoughts: string,
 	hasThoughts: boolean,
 	hasMetrics: boolean,
 	hasKeyframe: boolean,
-	/**  It says that an episode of the story has ended. */
 	endsEpisode: boolean,
 };
 
@@ -1342,9 +1344,9 @@ export type EmbeddingModel = {
 
 /**  The emotion that a reply shows. */
 export type Emotion = {
-	/**  One of the labels in the settings; `neutral` without a known tag. */
+	/**  One of the labels that were set when the reply was written. */
 	label: string,
-	/**  The text of the reply's own tag, if it is none of the labels. */
+	/**  The text of the reply's own tag, if it is not one of them. The label is then `neutral`. */
 	unknownTag: string | null,
 };
 
@@ -1386,10 +1388,16 @@ export type Endpoint = {
 };
 
 /**  The API that an endpoint speaks. */
-export type EndpointDialect = "openai" | 
-/**  Text completions, for which the app's own chat format renders the prompt. */
-"text" | "anthropic" | "gemini" | 
-/**  Ollama's own API. */
+export type EndpointDialect = 
+/**  OpenAI's `POST /chat/completions`. */
+"openai" | 
+/**  Text completions, `POST /completions`. The app's own chat format renders the prompt. */
+"text" | 
+/**  Anthropic's `POST /messages`. */
+"anthropic" | 
+/**  Google's `streamGenerateContent`. */
+"gemini" | 
+/**  Ollama's own `POST /api/chat`. */
 "ollama";
 
 /**  The contents of the endpoint form. */
@@ -1662,9 +1670,9 @@ export type Generating = {
 /**  The part of a model that the graphics devices of this machine would compute. */
 export type GraphicsFit = {
 	layers: number,
-	/**  The first layers of a mixture of experts, whose experts stay in the memory of the processor. */
+	/**  The first layers, whose experts stay in the memory of the processor. */
 	processorExperts: number,
-	/**  All layers of the model. */
+	/**  All layers, with the output layer. */
 	of: number,
 	/**  Descriptions of the devices. */
 	devices: string[],
@@ -1970,10 +1978,11 @@ export type LayeredSettings = {
 	character: CharacterId | null,
 };
 
-/**  A tool of a server that cannot be used. */
+/**  A tool that cannot be used. */
 export type LeftOutTool = {
 	/**  Its name, or its number in the list. */
 	name: string,
+	/**  A sentence without its full stop. */
 	reason: string,
 };
 
@@ -1998,13 +2007,15 @@ export type LoadNote =
 
 /**  The reason why graphics devices or memory could not be used as wished. */
 export type LoadReason = 
-/**  The graphics driver ended the worker. `detail` is technical and may be empty. */
-{ kind: "crashed"; detail: string } | 
 /**
- *  The graphics driver failed when the devices were listed. `detail` is technical and may be
- *  empty.
+ *  The worker died while it used the devices. `detail` is technical: the signal and the last
+ *  output.
  */
-{ kind: "driverFailed"; detail: string } | { kind: "driverSilent"; seconds: number } | 
+{ kind: "crashed"; detail: string } | 
+/**  The driver failed when the devices were listed. `detail` is technical. */
+{ kind: "driverFailed"; detail: string } | 
+/**  The driver did not answer. */
+{ kind: "driverSilent"; seconds: number } | 
 /**  There is no graphics device that the worker can use, or none with this name. */
 { kind: "noDevice"; device: string | null } | { kind: "outOfMemory" } | 
 /**  llama.cpp did not load the model, and does not say why. */
@@ -2660,11 +2671,11 @@ export type PersonaPosition =
 /**  Nowhere. `{{persona}}` in a card still inserts it. */
 "absent";
 
-/**  A picture that is attached to a message. */
+/**  A picture attached to a message. */
 export type Picture = {
-	/**  The asset hash of its content. */
+	/**  Content hash that identifies the asset. */
 	hash: string,
-	/**  The name of its file; empty for a pasted picture. */
+	/**  File name; empty for a pasted picture. */
 	name: string,
 };
 
@@ -2685,10 +2696,8 @@ export type PresetChoice = {
 	name: string,
 };
 
-/**  The priority of a block: blocks with a higher one are left out later. */
-export type Priority = "trimmable" | "medium" | "high" | 
-/**  Without it nothing is sent. */
-"must";
+/**  Priority of a block. Blocks of lower priority are dropped first. */
+export type Priority = "trimmable" | "medium" | "high" | "must";
 
 /**  One block of the prompt, as the X-ray draws it. */
 export type PromptBlock = {
@@ -2957,7 +2966,7 @@ export type ReadableFormat =
 /**  One file with its pictures, which runs no script and loads nothing. */
 "html" | "markdown" | "text";
 
-/**  The parts of a chat that a document shows besides its texts. */
+/**  The parts that a document shows besides the shown texts. */
 export type ReadableOptions = {
 	/**  The name of the speaker at each message. */
 	names?: boolean,
@@ -3118,7 +3127,7 @@ export type Revision = {
 	replaced: string,
 };
 
-/**  The speaker of a message. */
+/**  The author of a message. Provider role names ("assistant", "model") exist only in the adapters. */
 export type Role = "user" | "character" | "narrator" | "tool" | "event";
 
 /**  Sampler values under a name. */
@@ -3334,38 +3343,38 @@ export type SettingsChange = {
 	localApi?: LocalApiSettings | null,
 };
 
-/**  The severity of a problem in a template. */
+/**  The severity of a problem. */
 export type Severity = 
-/**  The template cannot be used or saved. */
+/**  The template cannot be composed. */
 "error" | 
-/**  The template works, but not as it seems to. */
+/**  A part of the template has no effect or an unexpected one. */
 "warning";
 
-/**  One part of the score of something that was found, from 0 to 1. */
+/**  A component of the score of a candidate, from 0 to 1. */
 export type Signal = {
 	of: SignalKind,
 	value: number,
 };
 
-/**  The quantity that a [`Signal`] measures. */
+/**  The feature that a [`Signal`] measures. */
 export type SignalKind = 
-/**  Lexical score: words of the question, in it or around it (BM25). */
+/**  Lexical match with the query, in the message or around it. */
 "words" | 
-/**  Cosine similarity to the question. */
+/**  Similarity of meaning. */
 "nearness" | 
-/**  Late interaction with the rare tokens of the question (MaxSim). */
+/**  Late-interaction score: how well each rare token of the query matches. */
 "pieces" | 
-/**  Cosine similarity of its nearest sentence to the question. */
+/**  Similarity of the nearest sentence. */
 "sentence" | 
-/**  It was said by the speaker that the question asks about. */
+/**  The speaker is the one that the query asks about. */
 "who" | 
-/**  It was said at the time that the question asks about. */
+/**  The date matches the time that the query asks about. */
 "when" | 
-/**  It names the same possession as the question ("my dog"). */
+/**  Names the subject of the query, and its owner. */
 "named" | 
-/**  Share of it that does not consist of questions. */
+/**  Share of statements, as opposed to questions. */
 "telling" | "importance" | "recency" | 
-/**  Share of it that better results do not repeat. */
+/**  Share that higher-ranked candidates do not already say. */
 "novelty";
 
 /**  An entry that was considered and is not included. */
@@ -3575,11 +3584,16 @@ export type Swipe = {
 /**  One of the alternative texts of a message. */
 export type SwipeId = string & { readonly id?: "SwipeId" };
 
-/**  The progress of a text. */
-export type SwipeState = "streaming" | "finished" | 
-/**  Cut off by an error or by the end of the app. */
+/**  State of a swipe's text. */
+export type SwipeState = 
+/**
+ *  The text is still being written. After a crash an unfinished reply has this state; opening
+ *  the store changes it to `Interrupted`.
+ */
+"streaming" | "finished" | 
+/**  An error, or the end of the app or the worker, ended the generation. The text is kept. */
 "interrupted" | 
-/**  Stopped by the user. */
+/**  Stopped by the user. The text is kept. */
 "stopped";
 
 /**  A template to edit. */
@@ -3589,8 +3603,10 @@ export type TemplateDocument = {
 };
 
 /**  The purpose of a template. */
-export type TemplateKind = "roleplay" | 
-/**  Summaries, titles, extraction. */
+export type TemplateKind = 
+/**  A chat. */
+"roleplay" | 
+/**  A background job: summary, extraction, title. */
 "utility";
 
 /**  A problem in a template, and its place. */
@@ -3885,7 +3901,10 @@ export type TrashRef = {
 	id: string,
 };
 
-/**  How the characters of a group chat take turns. */
+/**
+ *  How the characters of a group scene take turns. A character that the user's message names speaks
+ *  first, except in [`TurnOrder::Manual`].
+ */
 export type TurnOrder = 
 /**  By chance, weighted by the talkativeness of each card. */
 "natural" | 
@@ -3895,7 +3914,10 @@ export type TurnOrder =
 "pooled" | 
 /**  Only a character that the user calls upon speaks. */
 "manual" | 
-/**  The model is asked who speaks next. */
+/**
+ *  The model is asked who speaks next; if its answer names nobody, [`TurnOrder::Natural`]
+ *  applies.
+ */
 "director";
 
 /**  The first part of a script that is not supported. */
@@ -3958,7 +3980,21 @@ export type WhatIf = {
 };
 
 /**  Zones of the prompt, top to bottom. */
-export type Zone = "head" | "digest" | "window" | "input";
+export type Zone = 
+/**
+ *  Rules, character, persona, scenario, constant lore, examples. Changes when a card or a
+ *  setting is edited.
+ */
+"head" | 
+/**
+ *  Facts, keyframes and excerpts that cover messages which left the window. Changes with the
+ *  epoch.
+ */
+"digest" | 
+/**  Messages from the anchor on, with their frozen context blocks. */
+"window" | 
+/**  The context block of this turn and the message to answer. */
+"input";
 
 /**  Tokens by zone. */
 export type ZoneTokens = {

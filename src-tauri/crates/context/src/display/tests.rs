@@ -4,7 +4,7 @@ use super::*;
 
 fn shown(text: &str) -> (String, String) {
     display(text).map_or((text.to_owned(), String::new()), |display| {
-        (display.shown, display.thoughts)
+        (display.text, display.thoughts)
     })
 }
 
@@ -95,7 +95,7 @@ fn hides_and_flags_metrics_and_keyframes() {
         display("<metrics>joy 3</metrics>Hello.\n<keyframe>They met.</keyframe>").unwrap();
     assert_eq!(
         (
-            display.shown.as_str(),
+            display.text.as_str(),
             display.has_metrics,
             display.has_keyframe
         ),

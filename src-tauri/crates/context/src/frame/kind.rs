@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Zones of the prompt, top to bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub enum Zone {
     /// Rules, character, persona, scenario, constant lore, examples. Changes when a card or a
@@ -20,6 +21,7 @@ pub enum Zone {
 
 /// Priority of a block. Blocks of lower priority are dropped first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub enum Priority {
     Trimmable,

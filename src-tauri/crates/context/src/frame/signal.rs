@@ -4,13 +4,16 @@ use serde::{Deserialize, Serialize};
 
 /// A component of the score of a candidate, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct Signal {
     pub of: SignalKind,
+    #[cfg_attr(feature = "specta", specta(type = u32))]
     pub value: f32,
 }
 
 /// The feature that a [`Signal`] measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub enum SignalKind {
     /// Lexical match with the query, in the message or around it.

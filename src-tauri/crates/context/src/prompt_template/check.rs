@@ -12,7 +12,8 @@ use crate::prompt_template::variables;
 const MOST: usize = 200;
 
 /// The severity of a problem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
     /// The template cannot be composed.

@@ -11,7 +11,9 @@ mod plain;
 use crate::chat_file::{ChatFile, ChatFileAuthor, ChatFileMessage};
 
 /// The parts that a document shows besides the shown texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase", default)]
 pub struct ReadableOptions {
     /// The name of the speaker at each message.
     pub names: bool,

@@ -86,7 +86,9 @@ impl ServerTool {
 }
 
 /// The user's decision about the calls of a tool.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
 pub enum ServerToolGrant {
     /// Each call asks the user.
     #[default]

@@ -1,31 +1,11 @@
 //! The X-ray: what a prompt consists of, what it costs, and how it differs from others.
 
+pub use context::{Priority, Zone};
 use domain::{MessageId, SwipeId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use super::{BlockReason, Figures, ModelRef, Picture, Signal, SourceLabel};
-
-/// Zones of the prompt, top to bottom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "lowercase")]
-pub enum Zone {
-    Head,
-    Digest,
-    Window,
-    Input,
-}
-
-/// The priority of a block: blocks with a higher one are left out later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "lowercase")]
-pub enum Priority {
-    Trimmable,
-    Medium,
-    High,
-    /// Without it nothing is sent.
-    Must,
-}
 
 /// The source of a block, so that the X-ray can link to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+pub use context::frame::{Signal, SignalKind};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -28,38 +29,4 @@ pub enum ReasonValue {
     Number(#[specta(type = u32)] f64),
     Text(String),
     Names(Vec<String>),
-}
-
-/// One part of the score of something that was found, from 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
-pub struct Signal {
-    pub of: SignalKind,
-    #[specta(type = u32)]
-    pub value: f32,
-}
-
-/// The quantity that a [`Signal`] measures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub enum SignalKind {
-    /// Lexical score: words of the question, in it or around it (BM25).
-    Words,
-    /// Cosine similarity to the question.
-    Nearness,
-    /// Late interaction with the rare tokens of the question (MaxSim).
-    Pieces,
-    /// Cosine similarity of its nearest sentence to the question.
-    Sentence,
-    /// It was said by the speaker that the question asks about.
-    Who,
-    /// It was said at the time that the question asks about.
-    When,
-    /// It names the same possession as the question ("my dog").
-    Named,
-    /// Share of it that does not consist of questions.
-    Telling,
-    Importance,
-    Recency,
-    /// Share of it that better results do not repeat.
-    Novelty,
 }

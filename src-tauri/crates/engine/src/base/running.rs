@@ -165,7 +165,7 @@ impl ChatReservation {
         turn: Option<ReplyTurn>,
     ) {
         let (text, thoughts) = match context::display::display(base) {
-            Some(display) => (display.shown, display.thoughts),
+            Some(display) => (display.text, display.thoughts),
             None => (base.to_owned(), String::new()),
         };
         if let Some(reply) = self.running.lock().get_mut(&self.chat) {
@@ -219,8 +219,7 @@ impl ChatReservation {
 
     /// Turns the reply's text after `base` into thoughts. Returns the number of the event.
     pub(crate) fn turn_into_thoughts(&self, base: &str) -> u32 {
-        let base =
-            context::display::display(base).map_or(base.len(), |display| display.shown.len());
+        let base = context::display::display(base).map_or(base.len(), |display| display.text.len());
         self.grow(|reply| {
             let thoughts = reply.text.split_off(reply.text.floor_char_boundary(base));
             reply.thoughts.push_str(&thoughts);

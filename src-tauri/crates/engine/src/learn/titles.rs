@@ -166,7 +166,7 @@ impl Learning {
 /// Extracts a title from a model's output: its first line with text, without markup, quotes and
 /// invisible characters. `None` if it is empty, equals the fallback, or is too long.
 fn clean(written: &str, fallback: &str) -> Option<String> {
-    let shown = display::display(written).map(|display| display.shown);
+    let shown = display::display(written).map(|display| display.text);
     let shown = shown.as_deref().unwrap_or(written);
     let title = shown
         .lines()

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use provider::ProviderError;
 
 use super::{Actor, WorkerReplyJob};
-use crate::load_options::LoadOptions;
-use crate::load_reason::LoadReason;
+use crate::load::{LoadOptions, LoadReason};
 
 /// A way to load a model that failed on graphics devices.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use provider::{GenerationEvent, ProviderError, Request};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::load_options::LoadOptions;
+use crate::load::LoadOptions;
 use crate::pool::Confirmation;
 
 /// Commands that handles send to the supervisor.

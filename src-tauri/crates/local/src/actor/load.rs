@@ -1,91 +1,26 @@
 //! Loads a model as wished, or as well as this machine can.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use ::worker::protocol::{
-    Adapter, Device, ErrorCode, Load, LoadPurpose, LoadedModelInfo, WorkerReply, WorkerRequest,
+    Adapter, Device, ErrorCode, Load, LoadedModelInfo, WorkerReply, WorkerRequest,
 };
 use provider::{GenerationEvent, ProviderError, ProviderErrorKind};
 
+use super::loaded::{Loaded, ModelNeed};
 use super::{Actor, WorkerReplyJob};
 use crate::adapters::{self, AdapterError, ReadyAdapter};
 use crate::devices::Devices;
-use crate::failure;
-use crate::fallback::{Attempt, Ladder, LoadNote};
 use crate::gguf::{self, GgufHeader};
 use crate::gpu_fit::{LayerSplit, ModelSize, layers_that_fit, split_that_fits};
-use crate::library;
-use crate::load_options::LoadOptions;
-use crate::load_reason::LoadReason;
-use crate::projectors;
+use crate::load::{Attempt, Ladder, LoadNote, LoadOptions, LoadReason};
 use crate::saved::SavedCaches;
 use crate::status::WorkerState;
+use crate::{failure, library, projectors};
 
 /// Folder of combined adapters beside the saved caches.
 const ADAPTERS: &str = "adapters";
-
-/// The purpose for which a job needs the model.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum ModelNeed {
-    /// At least its vocabulary.
-    Vocabulary,
-    /// Generation, with this context size in tokens.
-    Replies {
-        context: u32,
-        options: Arc<LoadOptions>,
-    },
-    Embeddings,
-}
-
-impl ModelNeed {
-    pub(super) fn context(&self) -> Option<u32> {
-        match self {
-            Self::Replies { context, .. } => Some(*context),
-            Self::Vocabulary | Self::Embeddings => None,
-        }
-    }
-
-    fn options(&self) -> LoadOptions {
-        match self {
-            Self::Replies { options, .. } => LoadOptions::clone(options),
-            Self::Vocabulary | Self::Embeddings => LoadOptions::default(),
-        }
-    }
-
-    fn purpose(&self) -> LoadPurpose {
-        match self {
-            Self::Vocabulary => LoadPurpose::Vocabulary,
-            Self::Replies { .. } => LoadPurpose::Replies,
-            Self::Embeddings => LoadPurpose::Embeddings,
-        }
-    }
-
-    fn is_satisfied_by(&self, loaded: &Loaded) -> bool {
-        match (self, &loaded.need) {
-            (Self::Vocabulary, _) | (Self::Embeddings, Self::Embeddings) => true,
-            // After a fallback, both the wished context and the one that fits are satisfied.
-            (
-                Self::Replies { context, options },
-                Self::Replies {
-                    context: wished,
-                    options: theirs,
-                },
-            ) => theirs.includes(options) && (context == wished || *context == loaded.info.context),
-            _ => false,
-        }
-    }
-}
-
-/// A loaded model.
-#[derive(Debug, Clone)]
-pub(crate) struct Loaded {
-    pub(crate) need: ModelNeed,
-    pub(crate) load: Load,
-    pub(crate) info: LoadedModelInfo,
-    pub(crate) notes: Vec<LoadNote>,
-}
 
 impl Actor {
     /// Ensures that a worker runs and has the model at `path` loaded for `need`.

@@ -6,7 +6,7 @@ use ::worker::protocol::{WorkerReply, WorkerRequest};
 use domain::prompt::Segment;
 use provider::ProviderError;
 
-use super::load::ModelNeed;
+use super::loaded::ModelNeed;
 use super::wire::segment;
 use super::{Actor, PictureSizes, TextsJob, TextsReceiver};
 use crate::failure;

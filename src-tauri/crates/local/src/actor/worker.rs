@@ -8,15 +8,14 @@ use ::worker::FrameError;
 use ::worker::protocol::{Pixels, WorkerReply, WorkerRequest};
 use provider::{GenerationEvent, ProviderError, ProviderErrorKind};
 
-use super::load::Loaded;
+use super::loaded::Loaded;
 use super::{Actor, ActorCommand, WorkerReplyJob};
 use crate::crash_history::CrashHistory;
 use crate::devices::Devices;
-use crate::failure;
-use crate::pictures;
 use crate::process::Worker;
 use crate::saved::SavedCaches;
 use crate::status::{LoadedModel, UsedDevice, WorkerState};
+use crate::{failure, pictures};
 
 /// Outcome of waiting for the worker.
 enum WorkerEvent {

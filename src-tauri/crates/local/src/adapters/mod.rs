@@ -10,10 +10,9 @@ mod file;
 
 use std::path::Path;
 
-use worker::protocol::Adapter;
-
 pub use check::{AdapterFault, check_adapter};
 pub(crate) use file::CombinedFile;
+use worker::protocol::Adapter;
 
 use crate::gguf::AdapterHeader;
 

@@ -3,11 +3,13 @@
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use super::purpose::{self, OtherPurpose};
+use super::error::{GgufError, GgufFault};
+use super::head::{MAX_PAIRS, MAX_TENSORS, begin, open};
+use super::other_purpose::OtherPurpose;
+use super::purpose;
 use super::reader::GgufReader;
 use super::tensor::{self, Tensor};
 use super::value::Metadata;
-use super::{GgufError, GgufFault, MAX_PAIRS, MAX_TENSORS, begin, open};
 
 /// Header data of an adapter.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,6 +5,9 @@
 //! the worker links.
 
 mod adapter;
+mod error;
+mod head;
+mod other_purpose;
 mod projector;
 mod purpose;
 mod reader;
@@ -13,24 +16,20 @@ mod tensor;
 mod value;
 mod vocabulary;
 
-use std::fs::File;
-use std::io::{BufReader, Read, Seek};
-use std::path::{Path, PathBuf};
+use std::io::{Read, Seek};
+use std::path::Path;
 
 pub use adapter::{AdapterHeader, parse_adapter, read_adapter};
+pub use error::{GgufError, GgufFault};
+use head::{MAX_PAIRS, MAX_TENSORS, begin, open};
+pub use other_purpose::OtherPurpose;
 pub use projector::{ProjectorHeader, parse_projector, read_projector};
-pub use purpose::OtherPurpose;
 use reader::GgufReader;
 pub use split::parts_of;
 pub(crate) use tensor::Tensor;
 pub use tokenizer::{TokenKind, Vocabulary};
 use tokenizer::{Tokenizer, Unsupported};
 use value::Metadata;
-
-/// Maximum number of key-value pairs; real files have 20 to 60.
-const MAX_PAIRS: u64 = 65_536;
-/// Maximum number of tensors; the largest published models have a few thousand.
-const MAX_TENSORS: u64 = 262_144;
 
 /// Header data of a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,83 +65,6 @@ pub struct GgufHeader {
     pub embedding_length: Option<u32>,
     /// The model makes embeddings and cannot generate text.
     pub embeds: bool,
-}
-
-/// The file is not a usable GGUF model.
-#[derive(Debug, thiserror::Error)]
-#[error("{} {fault}", path.display())]
-pub struct GgufError {
-    pub path: PathBuf,
-    #[source]
-    pub fault: GgufFault,
-}
-
-/// Fault of a file. Its text follows the file's name.
-#[derive(Debug, thiserror::Error)]
-pub enum GgufFault {
-    #[error("cannot be read: {0}")]
-    Io(#[from] std::io::Error),
-    #[error("is not a regular file")]
-    NotRegularFile,
-    #[error("is not a GGUF file: {0}")]
-    NotGguf(String),
-    #[error("is empty. Download it again")]
-    Empty,
-    #[error(
-        "is a GGUF file for big-endian machines, which is not supported. Download the usual little-endian file"
-    )]
-    BigEndian,
-    #[error(
-        "is a GGUF file of version {0}; versions 2 and 3 are supported. Download a newer conversion of the model"
-    )]
-    Version(u32),
-    #[error("is incomplete: it ends in its {part}, after {length} bytes. Download it again")]
-    CutHeader { part: &'static str, length: u64 },
-    #[error("is incomplete: it ends in the tensor data, after {} of {} MiB. Download it again", mebibytes(*have), mebibytes(*need))]
-    CutData { have: u64, need: u64 },
-    #[error("is damaged: it claims {count} {what}, but real models have at most {limit}")]
-    TooMany {
-        what: &'static str,
-        count: u64,
-        limit: u64,
-    },
-    #[error("is damaged: \"{key}\" has a value of an unknown kind ({kind})")]
-    UnknownType { key: String, kind: u32 },
-    #[error("is damaged: \"{0}\" occurs twice")]
-    Twice(String),
-    #[error("is damaged: the alignment {0} is not a power of two")]
-    Alignment(u64),
-    #[error("is damaged: the tensor \"{name}\" {why}")]
-    Tensor { name: String, why: &'static str },
-    #[error("does not name its architecture")]
-    NoArchitecture,
-    #[error("contains only a vocabulary and no weights. Add the complete model file")]
-    NoTensors,
-    #[error("has no vocabulary")]
-    NoVocabulary,
-    #[error("is part of a split model, but {0} is not beside it. Keep all parts in one folder")]
-    MissingPart(String),
-    #[error(
-        "is not an adapter (LoRA). Choose the GGUF file of an adapter that was made for this model"
-    )]
-    NotAdapter,
-    #[error(
-        "is not the part of a model that reads pictures (mmproj). Choose the mmproj file that was made for this model"
-    )]
-    NotProjector,
-    #[error("reads only sound. Choose the mmproj file that reads pictures for this model")]
-    ReadsNoPictures,
-    #[error(
-        "is a projector of the kind \"{0}\", which this version does not support. Choose another model for pictures"
-    )]
-    ProjectorKind(String),
-    #[error("{0}")]
-    Other(OtherPurpose),
-}
-
-/// Converts bytes for display. Rounds down, so that a truncated file never looks complete.
-fn mebibytes(bytes: u64) -> u64 {
-    bytes / (1 << 20)
 }
 
 /// Reads and checks the header of the file at `path`. Blocks; a large vocabulary makes the header
@@ -218,16 +140,6 @@ pub fn open_tokenizer(path: &Path) -> Result<Tokenizer, Unsupported> {
     Tokenizer::of(&vocabulary)
 }
 
-fn open(path: &Path) -> Result<(BufReader<File>, u64), GgufFault> {
-    // Opening a pipe would wait for a writer forever.
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(GgufFault::NotRegularFile);
-    }
-    let file = File::open(path)?;
-    let length = file.metadata()?.len();
-    Ok((BufReader::with_capacity(64 * 1024, file), length))
-}
-
 /// Reads and checks a header from `source`, a file of `length` bytes.
 ///
 /// # Errors
@@ -274,21 +186,6 @@ pub fn parse_vocabulary(source: impl Read + Seek, length: u64) -> Result<Vocabul
     let pairs = reader.count("settings", MAX_PAIRS)?;
     let metadata = Metadata::read(&mut reader, pairs)?;
     vocabulary::read(&mut reader, &metadata)
-}
-
-fn begin<R: Read + Seek>(reader: &mut GgufReader<R>) -> Result<u32, GgufFault> {
-    if reader.length() == 0 {
-        return Err(GgufFault::Empty);
-    }
-    let magic: [u8; 4] = reader.bytes()?;
-    if &magic != b"GGUF" {
-        return Err(GgufFault::NotGguf(purpose::of_magic(magic)));
-    }
-    match reader.u32()? {
-        version @ (2 | 3) => Ok(version),
-        version if version.swap_bytes() <= 3 => Err(GgufFault::BigEndian),
-        version => Err(GgufFault::Version(version)),
-    }
 }
 
 fn describe<R: Read + Seek>(

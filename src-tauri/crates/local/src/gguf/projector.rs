@@ -3,10 +3,12 @@
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use super::purpose::{self, OtherPurpose};
+use super::error::{GgufError, GgufFault};
+use super::head::{MAX_PAIRS, MAX_TENSORS, begin, open};
+use super::other_purpose::OtherPurpose;
 use super::reader::GgufReader;
 use super::value::Metadata;
-use super::{GgufError, GgufFault, MAX_PAIRS, MAX_TENSORS, begin, open, tensor};
+use super::{purpose, tensor};
 
 /// Header data of a projector.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use super::GgufFault;
+use super::error::GgufFault;
 
 /// Reads little-endian values, never beyond `length`.
 pub(super) struct GgufReader<R> {

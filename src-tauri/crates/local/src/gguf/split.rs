@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 use provider::hub::names::split_part;
 
-use super::purpose::{self, OtherPurpose};
+use super::error::{GgufError, GgufFault};
+use super::head::{MAX_PAIRS, MAX_TENSORS, begin, open};
+use super::other_purpose::OtherPurpose;
 use super::reader::GgufReader;
 use super::tensor::Tensor;
 use super::value::Metadata;
-use super::{GgufError, GgufFault, MAX_PAIRS, MAX_TENSORS, begin, open, tensor};
+use super::{purpose, tensor};
 
 /// Maximum number of parts, as the number in a name has five digits.
 const MAX_PARTS: u64 = 99_999;

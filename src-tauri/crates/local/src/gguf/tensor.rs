@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::{Read, Seek};
 
-use super::GgufFault;
+use super::error::GgufFault;
 use super::reader::GgufReader;
 
 /// `GGML_MAX_NAME` is 64, including the terminating zero.

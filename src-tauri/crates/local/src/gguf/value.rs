@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{Read, Seek};
 
-use super::GgufFault;
+use super::error::GgufFault;
 use super::reader::GgufReader;
 
 const MAX_KEY: u64 = 65_535;

@@ -4,7 +4,7 @@ use std::io::{Read, Seek};
 
 use tokenizer::{TokenKind, Vocabulary};
 
-use super::GgufFault;
+use super::error::GgufFault;
 use super::reader::GgufReader;
 use super::value::Metadata;
 

@@ -1,12 +1,15 @@
 //! Resources of a server.
 
+use serde_json::Value;
+
 use crate::McpError;
 use crate::text::clean_line;
 use crate::tool_list::MAX_LINE;
-use serde_json::Value;
 
 /// A text or file that a server offers to read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
 pub struct ServerResource {
     pub uri: String,
     pub name: String,

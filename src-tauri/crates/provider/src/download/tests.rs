@@ -1,8 +1,8 @@
-use crate::download::address::may_redirect_to;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpListener;
 
 use super::*;
+use crate::download::address::may_redirect_to;
 
 #[cfg(target_os = "linux")]
 #[tokio::test]

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
-use super::api_error::EndpointError;
 use parameters::{EXTRAS, LIMITS, SAMPLING};
 use phrases::{
     MISSING, NO_SYSTEM, NO_THOUGHTS_BACK, NO_TOOLS, ORDER, OUT_OF_RANGE, PREFILL, THOUGHTS_BACK,
     UNKNOWN,
 };
+use serde::{Deserialize, Serialize};
+
+use super::api_error::EndpointError;
 
 mod known;
 mod parameters;

@@ -9,8 +9,8 @@ use futures_util::Stream;
 use reqwest::header::{CONTENT_TYPE, LOCATION};
 use reqwest::{Response, Url};
 
-use super::ClientState;
 use super::api_error::EndpointError;
+use super::client_state::ClientState;
 use super::dialect::LearnedDialect;
 use super::refusal::{self, EndpointRefusal};
 use super::retry::{RequestFailure, RetryPolicy, asked_pause};

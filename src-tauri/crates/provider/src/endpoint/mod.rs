@@ -25,6 +25,7 @@
 pub(crate) mod api;
 pub(crate) mod api_error;
 mod apis;
+mod client_state;
 pub(crate) mod config;
 mod diagnose;
 pub(crate) mod dialect;
@@ -42,33 +43,24 @@ pub(crate) mod stream;
 mod transport_error;
 pub(crate) mod turns;
 
-use std::sync::{Arc, Mutex};
-
-use reqwest::redirect::Policy;
-use tokio_util::sync::CancellationToken;
-
-use crate::{EventStream, Provider, ProviderError, ProviderErrorKind, Request, tls};
+use std::sync::Arc;
 
 pub use api::ModelPrice;
+use client_state::ClientState;
 pub use config::{EndpointConfig, Timeouts};
 pub use dialect::{LearnedDialect, RoleRules, ThoughtsBack};
 pub use guess::guess_dialect;
 pub use probe::{EndpointProbe, probe};
 pub(crate) use retry::asked_pause;
 pub use setting_support::Unsupported;
+use tokio_util::sync::CancellationToken;
+
+use crate::{EventStream, Provider, ProviderError, Request};
 
 /// Client for one endpoint and one model. Clones share connections and the learned dialect.
 #[derive(Debug, Clone)]
 pub struct EndpointClient {
     shared: Arc<ClientState>,
-}
-
-#[derive(Debug)]
-struct ClientState {
-    http: reqwest::Client,
-    config: EndpointConfig,
-    /// Known refusals of the endpoint.
-    dialect: Mutex<LearnedDialect>,
 }
 
 impl EndpointClient {
@@ -91,36 +83,5 @@ impl EndpointClient {
 impl Provider for EndpointClient {
     fn stream(&self, request: Request, cancel: CancellationToken) -> EventStream {
         Box::pin(reply::reply(Arc::clone(&self.shared), request, cancel))
-    }
-}
-
-impl ClientState {
-    fn new(config: EndpointConfig) -> Result<Self, ProviderError> {
-        tls::install();
-        let mut builder = reqwest::Client::builder()
-            .connect_timeout(config.timeouts.connect)
-            .redirect(Policy::none())
-            .user_agent(concat!("inglenook/", env!("CARGO_PKG_VERSION")));
-        if config.is_loopback() {
-            builder = builder.no_proxy();
-            if !config.is_https() {
-                // A plain HTTP address needs no certificates, so they are not loaded.
-                builder = builder.tls_certs_only([]);
-            }
-        }
-        let http = builder.build().map_err(|source| {
-            ProviderError::new(
-                ProviderErrorKind::Tls,
-                "this computer cannot set up secure connections",
-                "Check that the system's root certificates are installed.",
-            )
-            .caused_by(source.without_url())
-        })?;
-        let dialect = Mutex::new(config.dialect.clone());
-        Ok(Self {
-            http,
-            config,
-            dialect,
-        })
     }
 }

@@ -13,10 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::{self, ListedModel, ModelPrice, tokens};
 use super::api_error::EndpointError;
+use super::client_state::ClientState;
 use super::config::{EndpointConfig, Timeouts};
 use super::retry::RequestFailure;
-use super::{ClientState, reply};
-use super::{diagnose, refusal};
+use super::{diagnose, refusal, reply};
 use crate::{ProviderError, ProviderErrorKind, Request, ollama};
 
 /// Result of a connection test.

@@ -8,7 +8,7 @@ use async_stream::stream;
 use futures_util::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::ClientState;
+use super::client_state::ClientState;
 use super::exchange::{StreamItem, exchange};
 use super::reply_state::{ReplyEnd, ReplyState};
 use super::retry::{RequestFailure, RetryPolicy, pause};

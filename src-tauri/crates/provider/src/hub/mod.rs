@@ -16,7 +16,11 @@ mod wire;
 
 use std::time::Duration;
 
+pub(crate) use error::{ERROR_CODE, fault as fault_of_status};
+pub use error::{HubError, HubFault};
 use futures_util::StreamExt as _;
+pub use listing::{HubFile, HubModel, RemoteFile, Repository, SearchPage};
+use names::RepoId;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_RANGE, HeaderMap, HeaderValue, LINK, RANGE,
 };
@@ -24,13 +28,9 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::de::DeserializeOwned;
 use url::Url;
+use wire::{WireFile, WireModel};
 
 use crate::download::{self, DownloadError, DownloadSource};
-pub(crate) use error::{ERROR_CODE, fault as fault_of_status};
-pub use error::{HubError, HubFault};
-pub use listing::{HubFile, HubModel, RemoteFile, Repository, SearchPage};
-use names::RepoId;
-use wire::{WireFile, WireModel};
 
 /// Address of the hub unless the user chooses another.
 pub const DEFAULT_HUB: &str = "https://huggingface.co";

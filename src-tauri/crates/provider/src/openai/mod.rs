@@ -7,10 +7,9 @@ pub(crate) mod models;
 pub(crate) mod samplers;
 pub(crate) mod wire;
 
+pub(crate) use body::{Input, OpenAiBody};
 use reqwest::Url;
 use serde_json::Value;
-
-pub(crate) use body::{Input, OpenAiBody};
 
 use crate::Request;
 use crate::endpoint::api::{Api, ApiNames, ListedModel, json};

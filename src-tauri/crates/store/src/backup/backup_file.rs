@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The reason for a backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub enum BackupKind {
     Automatic,

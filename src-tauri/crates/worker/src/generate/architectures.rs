@@ -12,8 +12,8 @@ use worker::protocol::{
 };
 
 use super::*;
-use crate::checkpoints::{INTERVAL, Rollback};
-use crate::disk::Disk;
+use crate::cache::checkpoints::{INTERVAL, Rollback};
+use crate::cache::disk::Disk;
 use crate::engine;
 
 #[allow(

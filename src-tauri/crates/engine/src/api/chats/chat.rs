@@ -1,5 +1,7 @@
 //! Chats and messages as pages show them.
 
+pub use context::display::Display;
+pub use domain::chat::{Emotion, MessageSource, Picture, Role, SwipeState, TurnOrder};
 use domain::{CharacterId, ChatId, DocumentId, LorebookId, MessageId, SwipeId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
@@ -34,44 +36,6 @@ pub struct ChatFace {
     pub picture: Option<String>,
 }
 
-/// The speaker of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    User,
-    Character,
-    Narrator,
-    Tool,
-    Event,
-}
-
-/// Source of a message.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "lowercase")]
-pub enum MessageSource {
-    /// Written by the user, or by a model.
-    #[default]
-    Typed,
-    /// Spoken by the user. The text may contain recognition errors.
-    Voice,
-    /// Sent by another program through the local API.
-    Api,
-    /// Added by a tool.
-    Tool,
-}
-
-/// The progress of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "lowercase")]
-pub enum SwipeState {
-    Streaming,
-    Finished,
-    /// Cut off by an error or by the end of the app.
-    Interrupted,
-    /// Stopped by the user.
-    Stopped,
-}
-
 /// Token counts and timings, shown under a reply.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
@@ -96,20 +60,6 @@ pub struct Figures {
     /// The reply was written without tools because it had reached its limit of rounds.
     #[serde(default)]
     pub tool_limit: bool,
-}
-
-/// A text without its hidden passages.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub struct Display {
-    pub text: String,
-    /// The reasoning of the model; empty if there is none.
-    pub thoughts: String,
-    pub has_thoughts: bool,
-    pub has_metrics: bool,
-    pub has_keyframe: bool,
-    /// It says that an episode of the story has ended.
-    pub ends_episode: bool,
 }
 
 /// A tool call in a reply that was not run.
@@ -145,16 +95,6 @@ pub struct Swipe {
     /// `null` for texts that no model of this app wrote.
     #[serde(default)]
     pub emotion: Option<Emotion>,
-}
-
-/// The emotion that a reply shows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub struct Emotion {
-    /// One of the labels in the settings; `neutral` without a known tag.
-    pub label: String,
-    /// The text of the reply's own tag, if it is none of the labels.
-    pub unknown_tag: Option<String>,
 }
 
 /// A position in a chat, with its alternative texts.
@@ -205,16 +145,6 @@ pub enum GroupEventKind {
     Leaves,
     GoesAway,
     ComesBack,
-}
-
-/// A picture that is attached to a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub struct Picture {
-    /// The asset hash of its content.
-    pub hash: String,
-    /// The name of its file; empty for a pasted picture.
-    pub name: String,
 }
 
 /// The owner of a document.
@@ -289,22 +219,6 @@ pub struct GroupMember {
     pub id: CharacterId,
     pub name: String,
     pub picture: Option<String>,
-}
-
-/// How the characters of a group chat take turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "lowercase")]
-pub enum TurnOrder {
-    /// By chance, weighted by the talkativeness of each card.
-    Natural,
-    /// One after the other.
-    List,
-    /// Everyone once after each message of the user, by chance.
-    Pooled,
-    /// Only a character that the user calls upon speaks.
-    Manual,
-    /// The model is asked who speaks next.
-    Director,
 }
 
 /// Settings of a group chat.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use specta::Type;
+pub use store::BackupKind;
 
 /// A verified copy of the database, with its pictures and files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
@@ -22,18 +23,6 @@ pub struct Backup {
     pub foreign: bool,
     /// It was verified when it was written, and its size is still the same.
     pub checked: bool,
-}
-
-/// Why a backup was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub enum BackupKind {
-    Automatic,
-    ByHand,
-    Upgrade,
-    Imported,
-    /// The data that a restore replaced.
-    SetAside,
 }
 
 /// All backups and their state.

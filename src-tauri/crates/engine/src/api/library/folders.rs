@@ -3,14 +3,7 @@
 use domain::FolderId;
 use serde::{Deserialize, Serialize};
 use specta::Type;
-
-/// The list that a folder belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub enum FolderKind {
-    Chat,
-    Character,
-}
+pub use store::FolderKind;
 
 /// The colours of folders. Screens choose a tone that is readable in their theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]

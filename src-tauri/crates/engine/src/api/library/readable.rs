@@ -1,5 +1,6 @@
 //! Chats as documents for people.
 
+pub use domain::readable_chat::ReadableOptions;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -23,29 +24,6 @@ impl ChatFileFormat {
             Self::Markdown => Some(ReadableFormat::Markdown),
             Self::Text => Some(ReadableFormat::Text),
             Self::Jsonl | Self::Group => None,
-        }
-    }
-}
-
-/// The parts of a chat that a document shows besides its texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ReadableOptions {
-    /// The name of the speaker at each message.
-    pub names: bool,
-    pub thoughts: bool,
-    pub times: bool,
-    /// Messages that are hidden from the model.
-    pub hidden: bool,
-}
-
-impl Default for ReadableOptions {
-    fn default() -> Self {
-        Self {
-            names: true,
-            thoughts: false,
-            times: false,
-            hidden: false,
         }
     }
 }

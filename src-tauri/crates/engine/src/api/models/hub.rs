@@ -1,6 +1,7 @@
 //! The model hub, downloads and moves.
 
 use domain::ModelId;
+pub use local::GraphicsFit;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -117,22 +118,6 @@ pub struct FitReport {
     pub parameters: u64,
     /// The file contains a chat template.
     pub has_template: bool,
-}
-
-/// The part of a model that the graphics devices of this machine would compute.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub struct GraphicsFit {
-    pub layers: u32,
-    /// The first layers of a mixture of experts, whose experts stay in the memory of the processor.
-    pub processor_experts: u32,
-    /// All layers of the model.
-    pub of: u32,
-    /// Descriptions of the devices.
-    pub devices: Vec<String>,
-    /// Free memory of the devices, in bytes.
-    #[specta(type = f64)]
-    pub free: u64,
 }
 
 /// A model of the catalogue that comes with the app.

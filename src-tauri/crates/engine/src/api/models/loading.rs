@@ -1,6 +1,7 @@
 //! How local models are loaded: devices, memory, adapters, speed.
 
 use domain::ModelId;
+pub use local::{LoadNote, LoadReason};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -98,85 +99,6 @@ pub struct ModelMemory {
     /// All memory of the device; 0 if unknown.
     #[specta(type = f64)]
     pub total: u64,
-}
-
-/// Why a model is not loaded as wished.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(tag = "kind", rename_all = "camelCase")]
-pub enum LoadNote {
-    /// The graphics devices could not be used, so the processor computes alone.
-    WithoutGraphics { reason: LoadReason },
-    /// The processor computes the experts of more layers.
-    MoreExperts {
-        from: u32,
-        to: u32,
-        reason: LoadReason,
-    },
-    /// Fewer layers are on the graphics device.
-    FewerLayers {
-        from: u32,
-        to: u32,
-        reason: LoadReason,
-    },
-    /// The context is smaller, in tokens.
-    SmallerContext {
-        from: u32,
-        to: u32,
-        reason: LoadReason,
-    },
-}
-
-/// The reason why graphics devices or memory could not be used as wished.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(tag = "kind", rename_all = "camelCase")]
-pub enum LoadReason {
-    /// The graphics driver ended the worker. `detail` is technical and may be empty.
-    Crashed {
-        detail: String,
-    },
-    /// The graphics driver failed when the devices were listed. `detail` is technical and may be
-    /// empty.
-    DriverFailed {
-        detail: String,
-    },
-    DriverSilent {
-        seconds: u32,
-    },
-    /// There is no graphics device that the worker can use, or none with this name.
-    NoDevice {
-        device: Option<String>,
-    },
-    OutOfMemory,
-    /// llama.cpp did not load the model, and does not say why.
-    Refused,
-}
-
-impl From<local::LoadReason> for LoadReason {
-    fn from(reason: local::LoadReason) -> Self {
-        match reason {
-            local::LoadReason::Crashed { detail } => Self::Crashed { detail },
-            local::LoadReason::DriverFailed { detail } => Self::DriverFailed { detail },
-            local::LoadReason::DriverSilent { seconds } => Self::DriverSilent { seconds },
-            local::LoadReason::NoDevice { device } => Self::NoDevice { device },
-            local::LoadReason::OutOfMemory => Self::OutOfMemory,
-            local::LoadReason::Refused => Self::Refused,
-        }
-    }
-}
-
-/// The English words of the command line.
-impl std::fmt::Display for LoadReason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let reason = match self.clone() {
-            Self::Crashed { detail } => local::LoadReason::Crashed { detail },
-            Self::DriverFailed { detail } => local::LoadReason::DriverFailed { detail },
-            Self::DriverSilent { seconds } => local::LoadReason::DriverSilent { seconds },
-            Self::NoDevice { device } => local::LoadReason::NoDevice { device },
-            Self::OutOfMemory => local::LoadReason::OutOfMemory,
-            Self::Refused => local::LoadReason::Refused,
-        };
-        reason.fmt(f)
-    }
 }
 
 /// An adapter (LoRA) that changes a model.

@@ -1,5 +1,6 @@
 //! Models, endpoints, and the services that offer endpoints.
 
+pub use domain::model::EndpointDialect;
 use domain::{EndpointId, ModelId};
 use serde::{Deserialize, Serialize};
 use specta::Type;
@@ -50,20 +51,6 @@ pub struct Model {
     pub default: bool,
     /// A file that reads pictures belongs to it.
     pub reads_pictures: bool,
-}
-
-/// The API that an endpoint speaks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "lowercase")]
-pub enum EndpointDialect {
-    #[default]
-    OpenAi,
-    /// Text completions, for which the app's own chat format renders the prompt.
-    Text,
-    Anthropic,
-    Gemini,
-    /// Ollama's own API.
-    Ollama,
 }
 
 /// A remote endpoint. Its key and the values of its headers are never shown again.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+pub use context::prompt_template::{Severity, TemplateKind};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -29,31 +30,12 @@ pub struct TemplateSummary {
     pub changed: bool,
 }
 
-/// The purpose of a template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub enum TemplateKind {
-    Roleplay,
-    /// Summaries, titles, extraction.
-    Utility,
-}
-
 /// A template to edit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct TemplateDocument {
     pub summary: TemplateSummary,
     pub json: String,
-}
-
-/// The severity of a problem in a template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub enum Severity {
-    /// The template cannot be used or saved.
-    Error,
-    /// The template works, but not as it seems to.
-    Warning,
 }
 
 /// A problem in a template, and its place.

@@ -1,6 +1,8 @@
 //! Tool servers and the tools that they list.
 
 use domain::ToolServerId;
+pub use domain::tool_server::ServerToolGrant;
+pub use mcp::{LeftOutTool, ServerResource};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -22,15 +24,6 @@ pub struct ToolServer {
     pub tools: Vec<ServerTool>,
     /// The tools that were left out of that list, while the app runs.
     pub left_out: Vec<LeftOutTool>,
-}
-
-/// A tool of a server that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub struct LeftOutTool {
-    /// Its name, or its number in the list.
-    pub name: String,
-    pub reason: String,
 }
 
 /// Transport to a server.
@@ -94,19 +87,6 @@ pub struct ServerTool {
     pub grant: ServerToolGrant,
 }
 
-/// The user's decision about the calls of a tool.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub enum ServerToolGrant {
-    /// Each call asks the user.
-    #[default]
-    Ask,
-    /// Allowed in one chat.
-    Chat,
-    Always,
-    Never,
-}
-
 /// A new or changed tool server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
@@ -155,14 +135,4 @@ pub struct ToolServerTest {
     pub took_ms: f64,
     pub server: ToolServer,
     pub resources: Vec<ServerResource>,
-}
-
-/// A text or file that a server offers to read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
-#[serde(rename_all = "camelCase")]
-pub struct ServerResource {
-    pub uri: String,
-    pub name: String,
-    pub description: String,
-    pub mime_type: Option<String>,
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use context::macros::{self, MacroScope, MacroState};
 use domain::card::Card;
-use domain::chat::{Emotion, Message, MessageSource, Picture, Role, Speaker, Swipe, SwipeState};
+use domain::chat::{Message, Picture, Role, Speaker, Swipe};
 use domain::model::ModelChoice;
 use domain::persona::Persona;
 use domain::plain_line::plain_line;
@@ -21,37 +21,10 @@ use crate::base::records::{group_events, persona_place};
 /// Longest tagline, in characters.
 const TAGLINE: usize = 140;
 
-pub(crate) fn role(role: Role) -> api::Role {
-    match role {
-        Role::User => api::Role::User,
-        Role::Character => api::Role::Character,
-        Role::Narrator => api::Role::Narrator,
-        Role::Tool => api::Role::Tool,
-        Role::Event => api::Role::Event,
-    }
-}
-
-fn state(state: SwipeState) -> api::SwipeState {
-    match state {
-        SwipeState::Streaming => api::SwipeState::Streaming,
-        SwipeState::Finished => api::SwipeState::Finished,
-        SwipeState::Interrupted => api::SwipeState::Interrupted,
-        SwipeState::Stopped => api::SwipeState::Stopped,
-    }
-}
-
 /// Only a model's replies are split into shown text and thoughts.
 fn display(role: Role, text: &str) -> Option<api::Display> {
     let display = panics::or_plain("a message", || context::display::display(text), || None);
-    let display = display.filter(|_| is_reply(role))?;
-    Some(api::Display {
-        text: display.shown,
-        thoughts: display.thoughts,
-        has_thoughts: display.has_thoughts,
-        has_metrics: display.has_metrics,
-        has_keyframe: display.has_keyframe,
-        ends_episode: display.ends_episode,
-    })
+    display.filter(|_| is_reply(role))
 }
 
 fn swipe(role: Role, swipe: &Swipe, figures: Option<api::Figures>) -> api::Swipe {
@@ -59,20 +32,13 @@ fn swipe(role: Role, swipe: &Swipe, figures: Option<api::Figures>) -> api::Swipe
         id: swipe.id,
         text: swipe.text.clone(),
         display: display(role, &swipe.text),
-        state: state(swipe.state),
+        state: swipe.state,
         created: rfc3339(swipe.created),
         model: swipe.model.clone(),
         figures,
         tool_calls: swipe.tool_calls.iter().map(tool_call).collect(),
         tool_rounds: swipe.tool_rounds.iter().map(tool_round).collect(),
-        emotion: swipe.emotion.clone().map(emotion),
-    }
-}
-
-fn emotion(emotion: Emotion) -> api::Emotion {
-    api::Emotion {
-        label: emotion.label,
-        unknown_tag: emotion.unknown_tag,
+        emotion: swipe.emotion.clone(),
     }
 }
 
@@ -148,7 +114,7 @@ pub(crate) fn message(
 ) -> api::Message {
     api::Message {
         id: message.id,
-        role: role(message.role),
+        role: message.role,
         name: speakers.of(message.id, message.role).to_owned(),
         speaker: speakers.other(message.id, message.role),
         swipes: message
@@ -164,33 +130,14 @@ pub(crate) fn message(
         },
         pinned: message.pinned,
         hidden: message.hidden,
-        source: source_of(message.source),
+        source: message.source,
         can_regenerate: is_reply(message.role) && !is_greeting(message),
         events: if message.role == Role::Event {
             group_events::read(message.text())
         } else {
             Vec::new()
         },
-        pictures: message.pictures.iter().map(picture).collect(),
-    }
-}
-
-fn source_of(source: MessageSource) -> api::MessageSource {
-    match source {
-        MessageSource::Typed => api::MessageSource::Typed,
-        MessageSource::Voice => api::MessageSource::Voice,
-        MessageSource::Api => api::MessageSource::Api,
-        MessageSource::Tool => api::MessageSource::Tool,
-    }
-}
-
-/// The stored form of a message's source.
-pub(crate) fn stored_source(source: api::MessageSource) -> MessageSource {
-    match source {
-        api::MessageSource::Typed => MessageSource::Typed,
-        api::MessageSource::Voice => MessageSource::Voice,
-        api::MessageSource::Api => MessageSource::Api,
-        api::MessageSource::Tool => MessageSource::Tool,
+        pictures: message.pictures.clone(),
     }
 }
 
@@ -199,24 +146,10 @@ fn is_greeting(message: &Message) -> bool {
     message.position == 0 && message.swipes.iter().all(|swipe| swipe.model.is_none())
 }
 
-fn picture(picture: &Picture) -> api::Picture {
-    api::Picture {
-        hash: picture.hash.clone(),
-        name: picture.name.clone(),
-    }
-}
-
 pub(crate) fn kept_picture((hash, name): (AssetHash, String)) -> Picture {
     Picture {
         hash: hash.to_string(),
         name,
-    }
-}
-
-pub(crate) fn stored_picture(picture: &api::Picture) -> Picture {
-    Picture {
-        hash: picture.hash.clone(),
-        name: picture.name.clone(),
     }
 }
 

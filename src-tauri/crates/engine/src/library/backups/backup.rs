@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 
 use store::{AssetHash, BackupChoices, BackupFile, BackupPlace, Store};
 
-use crate::api::{
-    self, Backup, BackupKind, DataWarningKind, Difference, Health, RestorePreview, Restored,
-};
+use crate::api::{self, Backup, DataWarningKind, Difference, Health, RestorePreview, Restored};
 use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::base::open_store::{OpenError, blocking, explain};
@@ -354,13 +352,7 @@ pub(crate) fn shown(backup: BackupFile) -> Backup {
         taken: rfc3339(backup.taken),
         bytes: backup.bytes,
         pictures: backup.pictures.map(|count| count as u32),
-        kind: match backup.kind {
-            store::BackupKind::Automatic => BackupKind::Automatic,
-            store::BackupKind::ByHand => BackupKind::ByHand,
-            store::BackupKind::Upgrade => BackupKind::Upgrade,
-            store::BackupKind::Imported => BackupKind::Imported,
-            store::BackupKind::SetAside => BackupKind::SetAside,
-        },
+        kind: backup.kind,
         second: backup.place == BackupPlace::Second,
         foreign: !backup.own,
         checked: backup.checked,

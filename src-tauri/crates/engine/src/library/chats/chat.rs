@@ -322,7 +322,7 @@ pub(crate) fn first_words(text: String) -> String {
         || context::display::display(&text),
         || None,
     );
-    display.map_or(text, |display| display.shown)
+    display.map_or(text, |display| display.text)
 }
 
 /// Estimated number of tokens of a text.

@@ -7,7 +7,6 @@ use store::{Excerpt, FoundMessage, ReadTransaction, SearchAuthor, SearchFilter, 
 use crate::api::{self, ChatMatches, ExcerptPart, SearchHit, SearchPage, SearchWord};
 use crate::base::clock::{Clock, rfc3339};
 use crate::base::error::ApiResult;
-use crate::base::records::convert;
 use crate::library::chats::Chats;
 
 /// Number of hits in one answer.
@@ -138,7 +137,7 @@ fn start_of(SearchDay { year, month, day }: SearchDay, clock: &Clock) -> Option<
 }
 
 pub(crate) fn hit(found: FoundMessage) -> SearchHit {
-    let role = convert::role(found.role);
+    let role = found.role;
     SearchHit {
         chat: found.chat,
         title: found.title,

@@ -9,7 +9,6 @@ use store::{ReadTransaction, StoreError, StoryKey, StoryStep};
 
 use crate::api::{StoryEnd, StoryMessage, StoryNode, StoryTree};
 use crate::base::error::{ApiResult, not_found};
-use crate::base::records::convert;
 use crate::library::chats::Chats;
 use crate::library::chats::chat::said;
 
@@ -179,7 +178,7 @@ impl Chats {
             .filter(|message| !message.hidden)
             .map(|message| StoryMessage {
                 message: message.id,
-                role: convert::role(message.role),
+                role: message.role,
                 name: speakers.of(message.id, message.role).to_owned(),
                 text: said(message.role, message.text().to_owned()),
             });
@@ -245,7 +244,7 @@ fn story_node(
         message: node.message.map(|id| id.to_string()).unwrap_or_default(),
         number: node.number,
         text: plain_line(&words, EXCERPT),
-        role: convert::role(message.map_or(domain::chat::Role::Narrator, |message| message.role)),
+        role: message.map_or(domain::chat::Role::Narrator, |message| message.role),
         checkpoints: node.checkpoints.clone(),
         ends: node.ends.iter().map(title).collect::<Result<_, _>>()?,
         is_current: node.is_current || node.message.is_none(),

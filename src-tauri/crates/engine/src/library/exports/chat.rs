@@ -9,7 +9,7 @@ use domain::document::DocumentOwner;
 use domain::readable_chat::{EmbeddedPicture, ReadableChat};
 use serde_json::Map;
 
-use crate::api::{self, ChatFileFormat, ReadableFormat, ReadableOptions, RenderedChat};
+use crate::api::{ChatFileFormat, ReadableFormat, ReadableOptions, RenderedChat};
 use crate::base::clock::rfc3339;
 use crate::base::error::ApiResult;
 use crate::base::records::convert::{Speakers, is_reply};
@@ -127,7 +127,7 @@ impl Exports {
             said.time = self.base().clock().minute(message.created) + source_note(message.source);
         }
         let missing = found.pictures();
-        let parts = options.into();
+        let parts = options;
         let (text, missing) = match format {
             ReadableFormat::Html => {
                 let missing = self
@@ -280,23 +280,6 @@ impl ExportedChat {
     }
 }
 
-impl From<api::ReadableOptions> for domain::readable_chat::ReadableOptions {
-    fn from(options: api::ReadableOptions) -> Self {
-        let api::ReadableOptions {
-            names,
-            thoughts,
-            times,
-            hidden,
-        } = options;
-        Self {
-            names,
-            thoughts,
-            times,
-            hidden,
-        }
-    }
-}
-
 impl Exports {
     /// In a group, names the card files of the speakers, by which SillyTavern tells them apart.
     async fn name_speakers(
@@ -363,7 +346,7 @@ fn version(role: Role, swipe: &Swipe, left_out: &mut usize) -> MessageVersion {
         .is_some_and(|display| display.has_metrics || display.has_keyframe);
     *left_out += usize::from(hidden || !swipe.tool_calls.is_empty());
     let (text, thoughts) = match display {
-        Some(display) => (display.shown, display.thoughts),
+        Some(display) => (display.text, display.thoughts),
         None => (swipe.text.clone(), String::new()),
     };
     MessageVersion {

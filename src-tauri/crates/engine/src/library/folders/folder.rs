@@ -6,10 +6,10 @@ use domain::FolderId;
 use store::{Place, StoreError, WriteTransaction};
 use uuid::Uuid;
 
-use crate::api::{Changed, DeletedFolder, Folder, FolderColor, FolderDraft, FolderKind};
+use crate::api::{Changed, DeletedFolder, Folder, FolderColor, FolderDraft};
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::library::folders::Folders;
-use crate::library::folders::places::{exists, ids, kind_of};
+use crate::library::folders::places::{exists, ids};
 
 /// Maximum number of folders in both lists together.
 const MOST: usize = 2_000;
@@ -190,11 +190,7 @@ fn shown(row: store::Folder) -> Folder {
         .find(|(_, name)| Some(*name) == row.colour.as_deref());
     Folder {
         id: row.id,
-        kind: if row.kind == store::FolderKind::Chat {
-            FolderKind::Chat
-        } else {
-            FolderKind::Character
-        },
+        kind: row.kind,
         parent: row.parent,
         name: row.name,
         color: color.map(|(color, _)| color),
@@ -210,7 +206,7 @@ fn stored(folder: FolderDraft) -> store::Folder {
         .find(|(color, _)| Some(*color) == folder.color);
     store::Folder {
         id: folder.id.unwrap_or_else(|| FolderId(Uuid::now_v7())),
-        kind: kind_of(folder.kind),
+        kind: folder.kind,
         parent: folder.parent,
         name: short(&folder.name),
         colour: color.map(|(_, name)| name.to_owned()),

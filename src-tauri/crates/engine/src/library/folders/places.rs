@@ -36,7 +36,7 @@ impl Folders {
                 let hint = "Add the tag to the character instead, or choose another folder.";
                 return Err(bad_input("A smart folder shows what has its tag.", hint));
             }
-            if known.kind != kind_of(kind) {
+            if known.kind != kind {
                 return Err(bad_input(
                     "This folder belongs to another list.",
                     "Choose another folder.",
@@ -83,7 +83,6 @@ impl Folders {
             .into_iter()
             .map(stored)
             .collect::<ApiResult<Vec<_>>>()?;
-        let kind = kind_of(kind);
         let restore = move |store: &mut WriteTransaction<'_>| {
             for (item, place) in places {
                 if !exists(store, kind, item)? {
@@ -112,7 +111,6 @@ impl Folders {
     ) -> ApiResult<Vec<PlacedItem>> {
         check_count(items.len())?;
         let items = ids(&items)?;
-        let kind = kind_of(kind);
         let change_all = move |store: &mut WriteTransaction<'_>| {
             let mut former = Vec::new();
             for item in items {
@@ -164,13 +162,6 @@ pub(crate) fn ids(items: &[String]) -> ApiResult<Vec<Uuid>> {
 /// Chats and characters have ids of the same form.
 fn id_of(item: &str) -> ApiResult<Uuid> {
     Ok(item.parse::<domain::ChatId>()?.0)
-}
-
-pub(crate) fn kind_of(kind: FolderKind) -> store::FolderKind {
-    match kind {
-        FolderKind::Chat => store::FolderKind::Chat,
-        FolderKind::Character => store::FolderKind::Character,
-    }
 }
 
 fn shown(

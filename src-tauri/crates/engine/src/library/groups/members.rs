@@ -1,7 +1,7 @@
 //! Members of group scenes: who takes part, who is muted or away, and how they take turns.
 
 use domain::chat::{
-    Chat, GroupSettings, MemberState, Message, Role, Speaker, SwipeState, TurnOrder, WindowState,
+    Chat, GroupSettings, MemberState, Message, Role, Speaker, SwipeState, WindowState,
 };
 use domain::{CharacterId, ChatId, MessageId, SwipeId};
 use store::{NewMessage, NewSwipe, StoreError, WriteTransaction};
@@ -160,7 +160,7 @@ impl Groups {
         let write = self.base().store().write(move |store| {
             let before = store.groups().settings(id)?;
             let settings = GroupSettings {
-                order: order(options.order),
+                order: options.order,
                 self_responses: options.self_responses,
                 several_replies: options.several_replies,
                 auto_delay: options.auto_delay,
@@ -361,7 +361,7 @@ impl Groups {
         });
         let shown = |(settings, members): (GroupSettings, Vec<api::MemberState>)| api::Group {
             options: api::GroupOptions {
-                order: shown_order(settings.order),
+                order: settings.order,
                 self_responses: settings.self_responses,
                 several_replies: settings.several_replies,
                 auto_delay: settings.auto_delay,
@@ -408,25 +408,5 @@ pub(crate) fn hears_itself(
     match speaker.character {
         Some(character) => store.groups_mut().set_heard(message, character),
         None => Ok(()),
-    }
-}
-
-pub(crate) fn order(order: api::TurnOrder) -> TurnOrder {
-    match order {
-        api::TurnOrder::Natural => TurnOrder::Natural,
-        api::TurnOrder::List => TurnOrder::List,
-        api::TurnOrder::Pooled => TurnOrder::Pooled,
-        api::TurnOrder::Manual => TurnOrder::Manual,
-        api::TurnOrder::Director => TurnOrder::Director,
-    }
-}
-
-pub(crate) fn shown_order(order: TurnOrder) -> api::TurnOrder {
-    match order {
-        TurnOrder::Natural => api::TurnOrder::Natural,
-        TurnOrder::List => api::TurnOrder::List,
-        TurnOrder::Pooled => api::TurnOrder::Pooled,
-        TurnOrder::Manual => api::TurnOrder::Manual,
-        TurnOrder::Director => api::TurnOrder::Director,
     }
 }

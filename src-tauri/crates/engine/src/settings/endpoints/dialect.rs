@@ -4,14 +4,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::EndpointId;
-use domain::model::{Endpoint, EndpointDialect};
+use domain::model::Endpoint;
 use futures_util::StreamExt;
 use provider::endpoint::{EndpointClient, EndpointConfig, LearnedDialect, RoleRules, ThoughtsBack};
 use provider::{EventStream, Provider, Request};
 use store::Store;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::{self, Quirk};
+use crate::api::Quirk;
 use crate::base::error::ApiResult;
 
 /// Loads the learned dialect of `endpoint`'s model. An unreadable one resets to the default.
@@ -32,26 +32,6 @@ pub(crate) fn at_address(endpoint: &Endpoint, learned: LearnedDialect) -> Learne
     match config.and_then(|config| config.speaking(endpoint.dialect)) {
         Ok(config) => config.with_dialect(learned).dialect().clone(),
         Err(_) => learned,
-    }
-}
-
-pub(crate) fn shown_dialect(dialect: EndpointDialect) -> api::EndpointDialect {
-    match dialect {
-        EndpointDialect::OpenAi => api::EndpointDialect::OpenAi,
-        EndpointDialect::Text => api::EndpointDialect::Text,
-        EndpointDialect::Anthropic => api::EndpointDialect::Anthropic,
-        EndpointDialect::Gemini => api::EndpointDialect::Gemini,
-        EndpointDialect::Ollama => api::EndpointDialect::Ollama,
-    }
-}
-
-pub(crate) fn stored_dialect(dialect: api::EndpointDialect) -> EndpointDialect {
-    match dialect {
-        api::EndpointDialect::OpenAi => EndpointDialect::OpenAi,
-        api::EndpointDialect::Text => EndpointDialect::Text,
-        api::EndpointDialect::Anthropic => EndpointDialect::Anthropic,
-        api::EndpointDialect::Gemini => EndpointDialect::Gemini,
-        api::EndpointDialect::Ollama => EndpointDialect::Ollama,
     }
 }
 

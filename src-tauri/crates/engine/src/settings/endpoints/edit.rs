@@ -14,7 +14,7 @@ use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::base::secrets::Secret;
 use crate::settings::counting::remote_count::described;
 use crate::settings::endpoints::Endpoints;
-use crate::settings::endpoints::dialect::{self, quirks, shown_dialect, stored_dialect};
+use crate::settings::endpoints::dialect::{self, quirks};
 use crate::settings::endpoints::models::{shown_model, tested, without_repeats};
 use crate::settings::endpoints::secrets::{Headers, configured};
 
@@ -160,7 +160,7 @@ impl Endpoints {
         Ok(api::Endpoint {
             id,
             name: endpoint.name,
-            dialect: shown_dialect(endpoint.dialect),
+            dialect: endpoint.dialect,
             url: endpoint.url,
             model: endpoint.model,
             context: endpoint.context,
@@ -274,9 +274,7 @@ fn row(draft: &EndpointDraft) -> ApiResult<Endpoint> {
     Ok(Endpoint {
         id,
         name: name.to_owned(),
-        dialect: draft
-            .dialect
-            .map_or_else(|| guess_dialect(url), stored_dialect),
+        dialect: draft.dialect.unwrap_or_else(|| guess_dialect(url)),
         url: url.to_owned(),
         model: draft.model.trim().to_owned(),
         context: draft.context,

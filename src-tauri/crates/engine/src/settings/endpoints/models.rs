@@ -13,7 +13,6 @@ use crate::base::clock::millis;
 use crate::base::error::{ApiResult, internal, not_found};
 use crate::base::records::convert;
 use crate::settings::endpoints::Endpoints;
-use crate::settings::endpoints::dialect::shown_dialect;
 
 const SERVICES: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -151,7 +150,7 @@ pub(crate) fn tested(found: EndpointProbe, endpoint: &Endpoint, started: Instant
         models: models.into_iter().map(model).collect(),
         context,
         price,
-        dialect: shown_dialect(endpoint.dialect),
+        dialect: endpoint.dialect,
         took_ms: millis(started),
     }
 }
@@ -188,7 +187,6 @@ fn offered(model: EndpointModel) -> OfferedModel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::endpoints::dialect::stored_dialect;
 
     #[test]
     fn every_service_has_a_usable_address() {
@@ -196,9 +194,9 @@ mod tests {
         assert!(services.len() >= 10);
         for service in services {
             let config = provider::endpoint::EndpointConfig::new(&service.url, "", None).unwrap();
-            config.speaking(stored_dialect(service.dialect)).unwrap();
+            config.speaking(service.dialect).unwrap();
             assert_eq!(
-                stored_dialect(service.dialect),
+                service.dialect,
                 provider::guess_dialect(&service.url),
                 "{}",
                 service.id

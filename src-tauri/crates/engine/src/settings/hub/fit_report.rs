@@ -3,7 +3,7 @@
 use local::library::{self, Fit};
 use local::{Devices, GgufHeader, graphics_fit, graphics_memory};
 
-use crate::api::{FitReport, Fits, GraphicsFit};
+use crate::api::{FitReport, Fits};
 use crate::settings::hub::Hub;
 
 /// Share of the weights that the KV cache of 8,192 tokens takes in common models, for files whose
@@ -65,13 +65,7 @@ pub(crate) fn report(
         working: fit.working,
         needed: fit.needed(),
         available: fit.available,
-        graphics: graphics_fit(header, bytes, context, devices).map(|fit| GraphicsFit {
-            layers: fit.layers,
-            processor_experts: fit.processor_experts,
-            of: fit.of,
-            devices: fit.devices,
-            free: fit.free,
-        }),
+        graphics: graphics_fit(header, bytes, context, devices),
         context,
         trained_context: trained,
         largest_context: fit.largest_context(trained),

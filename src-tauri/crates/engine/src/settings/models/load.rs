@@ -163,7 +163,7 @@ fn announce(local: &LocalHost, events: Announcer) {
                     .unwrap_or_default()
                     .to_string_lossy()
                     .into_owned();
-                let notes = loaded.notes.iter().cloned().map(shown_note).collect();
+                let notes = loaded.notes.clone();
                 events.announce(Event::LoadedDifferently { model: name, notes });
             }
             events.changed(Changed::Models, None);
@@ -193,7 +193,7 @@ fn state(id: ModelId, status: Option<&WorkerStatus>) -> api::ModelState {
         gpu_layers: loaded.gpu_layers,
         processor_experts: loaded.processor_experts,
         devices: loaded.devices.into_iter().map(shown_memory).collect(),
-        notes: loaded.notes.into_iter().map(shown_note).collect(),
+        notes: loaded.notes,
         projector: None,
         reads_no_pictures: false,
         adapters: Vec::new(),
@@ -224,29 +224,6 @@ fn shown_memory(device: local::UsedDevice) -> api::ModelMemory {
     }
 }
 
-fn shown_note(note: local::LoadNote) -> api::LoadNote {
-    match note {
-        local::LoadNote::WithoutGraphics { reason } => api::LoadNote::WithoutGraphics {
-            reason: reason.into(),
-        },
-        local::LoadNote::MoreExperts { from, to, reason } => api::LoadNote::MoreExperts {
-            from,
-            to,
-            reason: reason.into(),
-        },
-        local::LoadNote::FewerLayers { from, to, reason } => api::LoadNote::FewerLayers {
-            from,
-            to,
-            reason: reason.into(),
-        },
-        local::LoadNote::SmallerContext { from, to, reason } => api::LoadNote::SmallerContext {
-            from,
-            to,
-            reason: reason.into(),
-        },
-    }
-}
-
 fn shown_adapter(adapter: store::ModelAdapter) -> api::ModelAdapter {
     let store::ModelAdapter { path, weight } = adapter;
     let file = Path::new(&path);
@@ -269,7 +246,7 @@ pub(crate) fn shown_devices(devices: Devices) -> ComputeDevices {
         Devices::Unknown => ComputeDevices::default(),
         Devices::Failed(reason) => ComputeDevices {
             devices: Vec::new(),
-            failure: Some(reason.into()),
+            failure: Some(reason),
         },
         Devices::Known(all) => ComputeDevices {
             devices: all.into_iter().map(shown_device).collect(),

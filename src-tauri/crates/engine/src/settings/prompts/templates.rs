@@ -10,7 +10,7 @@ use store::{Preset, PresetKind, ReadTransaction, StoreError};
 use uuid::Uuid;
 
 use crate::api::{
-    Changed, DraftKind, Severity, TemplateDocument, TemplateKind, TemplateProblem, TemplateSection,
+    Changed, DraftKind, Severity, TemplateDocument, TemplateProblem, TemplateSection,
     TemplateSummary, TemplateText, VariableDoc,
 };
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
@@ -303,22 +303,15 @@ fn summary(
         id: template.id.clone(),
         name: template.name.clone(),
         description: template.description.clone(),
-        kind: match template.kind {
-            prompt_template::TemplateKind::Roleplay => TemplateKind::Roleplay,
-            prompt_template::TemplateKind::Utility => TemplateKind::Utility,
-        },
+        kind: template.kind,
         built_in,
         changed: built_in && own.iter().any(|preset| preset.key == template.id),
     }
 }
 
 pub(crate) fn problem(problem: Problem) -> TemplateProblem {
-    let severity = match problem.severity {
-        prompt_template::Severity::Error => Severity::Error,
-        prompt_template::Severity::Warning => Severity::Warning,
-    };
     TemplateProblem {
-        severity,
+        severity: problem.severity,
         section: problem.section,
         variable: problem.variable,
         message: problem.message,

@@ -8,7 +8,6 @@ use uuid::Uuid;
 
 use super::running::failed;
 use super::values::{Values, joined};
-use super::view::shown_left_out;
 use crate::api::{self, Changed, DraftKind, ToolServerDraft, ToolServerTest};
 use crate::base::error::{ApiResult, bad_input, not_found};
 use crate::settings::tool_servers::ToolServers;
@@ -121,14 +120,7 @@ impl ToolServers {
         let mut server = self
             .shown_server(self.stored_server(server.id).await?)
             .await?;
-        server.left_out = tools.left_out.into_iter().map(shown_left_out).collect();
-        let resource = |resource: mcp::ServerResource| api::ServerResource {
-            uri: resource.uri,
-            name: resource.name,
-            description: resource.description,
-            mime_type: resource.mime_type,
-        };
-        let resources = resources.into_iter().map(resource).collect();
+        server.left_out = tools.left_out;
         Ok(ToolServerTest {
             name: about.name,
             version: about.version,

@@ -1,6 +1,6 @@
 //! Tool servers as pages see them.
 
-use domain::tool_server::{ServerToolGrant, ToolServer, ToolServerTransport};
+use domain::tool_server::{ToolServer, ToolServerTransport};
 use mcp::ServerState;
 use serde_json::Value;
 
@@ -47,15 +47,10 @@ impl ToolServers {
                 model_name: name.model_name,
                 arguments: argument_names(&tool.parameters),
                 reads_only: tool.reads_only,
-                grant: shown_grant(self.grant_of(server.id, tool, None).await?),
+                grant: self.grant_of(server.id, tool, None).await?,
             });
         }
-        let left_out = self
-            .running()
-            .left_out(server.id)
-            .into_iter()
-            .map(shown_left_out)
-            .collect();
+        let left_out = self.running().left_out(server.id).into_iter().collect();
         Ok(api::ToolServer {
             id: server.id,
             values_are_for_session: for_session && values.iter().any(|value| value.stored),
@@ -124,22 +119,6 @@ pub(super) fn named_tools(servers: &[ToolServer]) -> Vec<NamedTool> {
         model_name,
     };
     positions.zip(names).map(named).collect()
-}
-
-pub(super) fn shown_left_out(tool: mcp::LeftOutTool) -> api::LeftOutTool {
-    api::LeftOutTool {
-        name: tool.name,
-        reason: tool.reason,
-    }
-}
-
-fn shown_grant(grant: ServerToolGrant) -> api::ServerToolGrant {
-    match grant {
-        ServerToolGrant::Ask => api::ServerToolGrant::Ask,
-        ServerToolGrant::Chat => api::ServerToolGrant::Chat,
-        ServerToolGrant::Always => api::ServerToolGrant::Always,
-        ServerToolGrant::Never => api::ServerToolGrant::Never,
-    }
 }
 
 /// Names of the arguments in a JSON Schema of an object.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use context::frame::{Priority, SignalKind, Source, Zone};
+use context::frame::{Source, Zone};
 use context::plan::PlannedBlock;
 use context::reason::BlockReason;
 use context::reuse::reuse;
@@ -131,18 +131,8 @@ impl BuiltPrompt {
             .map_or_else(|| planned.source.key(), |id| id.to_string());
         api::PromptBlock {
             id: format!("{id}-{index}"),
-            zone: match planned.zone {
-                Zone::Head => api::Zone::Head,
-                Zone::Digest => api::Zone::Digest,
-                Zone::Window => api::Zone::Window,
-                Zone::Input => api::Zone::Input,
-            },
-            priority: Some(match planned.priority {
-                Priority::Trimmable => api::Priority::Trimmable,
-                Priority::Medium => api::Priority::Medium,
-                Priority::High => api::Priority::High,
-                Priority::Must => api::Priority::Must,
-            }),
+            zone: planned.zone,
+            priority: Some(planned.priority),
             kind: planned.kind.as_str().to_owned(),
             source: planned.source.description(),
             label: label(&planned.source),
@@ -154,14 +144,7 @@ impl BuiltPrompt {
             turn: planned.turn.map(|turn| turn as u32),
             segment: planned.segment.map(|segment| segment as u32),
             score: planned.score,
-            signals: planned
-                .signals
-                .iter()
-                .map(|signal| api::Signal {
-                    of: of(signal.of),
-                    value: signal.value,
-                })
-                .collect(),
+            signals: planned.signals.clone(),
             tokens: planned.tokens,
             kept: planned.dropped.is_none(),
             dropped_reason: planned
@@ -256,22 +239,6 @@ fn code(reason: impl Serialize) -> Option<String> {
         .ok()?
         .as_str()
         .map(str::to_owned)
-}
-
-fn of(kind: SignalKind) -> api::SignalKind {
-    match kind {
-        SignalKind::Words => api::SignalKind::Words,
-        SignalKind::Nearness => api::SignalKind::Nearness,
-        SignalKind::Pieces => api::SignalKind::Pieces,
-        SignalKind::Who => api::SignalKind::Who,
-        SignalKind::When => api::SignalKind::When,
-        SignalKind::Importance => api::SignalKind::Importance,
-        SignalKind::Recency => api::SignalKind::Recency,
-        SignalKind::Sentence => api::SignalKind::Sentence,
-        SignalKind::Named => api::SignalKind::Named,
-        SignalKind::Telling => api::SignalKind::Telling,
-        SignalKind::Novelty => api::SignalKind::Novelty,
-    }
 }
 
 fn zone_tokens(by_zone: &mut api::ZoneTokens, zone: Zone) -> &mut u32 {

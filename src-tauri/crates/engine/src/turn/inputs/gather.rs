@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::api::{self, TurnOptions};
 use crate::base::clock::millis;
 use crate::base::error::ApiResult;
-use crate::base::records::convert::{self, Speakers};
+use crate::base::records::convert::Speakers;
 use crate::library::groups::next_turns;
 use crate::library::groups::presence::Knowledge;
 use crate::library::groups::scene::Scene;
@@ -182,8 +182,7 @@ impl Inputs {
             // The draft is empty once its text is sent.
             snapshot.chat.draft.clear();
             let draft = self.draft_message(&snapshot, text);
-            let of_draft = options.pictures.iter().map(convert::stored_picture);
-            pictures.insert(draft.id, of_draft.collect());
+            pictures.insert(draft.id, options.pictures.clone());
             history.push(draft);
         }
         let tokens = self

@@ -273,7 +273,7 @@ mod tests {
         text.push_str("</think>Sit.");
         let display = context::display::display(&text).unwrap();
         assert_eq!(
-            (display.shown.as_str(), display.thoughts.as_str()),
+            (display.text.as_str(), display.thoughts.as_str()),
             ("Come in.\nSit.", "Hm.")
         );
     }
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!((words.as_str(), thoughts.as_str()), ("Come in.", "Cold."));
         assert_eq!(
             context::display::display(&stored)
-                .map(|display| display.shown)
+                .map(|display| display.text)
                 .as_deref(),
             Some("Come in.")
         );
@@ -344,7 +344,7 @@ mod tests {
         );
         assert_eq!(
             context::display::display(&stored)
-                .map(|display| display.shown)
+                .map(|display| display.text)
                 .as_deref(),
             Some("Yes.")
         );

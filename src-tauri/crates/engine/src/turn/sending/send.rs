@@ -84,7 +84,7 @@ impl Sending {
         let (message, swipe) = new_ids();
         let reservation = self.base().running().begin_reply(id)?;
         let sender = Sender {
-            source: convert::stored_source(options.source),
+            source: options.source,
             limited: options.limited_sender,
         };
         let sent = self.commit(&snapshot, text, pictures, sender).await?;

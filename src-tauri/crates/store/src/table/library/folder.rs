@@ -9,7 +9,9 @@ use crate::access::{Folders, FoldersMut};
 use crate::sql::{Col, one};
 
 /// The list that a folder belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
 pub enum FolderKind {
     Chat,
     Character,

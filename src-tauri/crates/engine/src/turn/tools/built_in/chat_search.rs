@@ -58,7 +58,7 @@ impl ChatSearch {
             let day = self.room.base().clock().day(message.created);
             let speaker = hit.name.as_deref().unwrap_or(&self.persona);
             let text = context::display::display(message.text())
-                .map_or_else(|| message.text().to_owned(), |it| it.shown);
+                .map_or_else(|| message.text().to_owned(), |it| it.text);
             lines.push(format!("{speaker} ({day}): {text}"));
             if lines.len() == MAX_FOUND {
                 break;

@@ -3,7 +3,7 @@
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::token::LlamaToken;
 
-use crate::checkpoints::{CheckpointKind, Checkpoints, Rollback};
+use crate::cache::checkpoints::{CheckpointKind, Checkpoints, Rollback};
 use crate::picture_tokens::{boundary_at, positions};
 
 /// The contents of a sequence of the context.

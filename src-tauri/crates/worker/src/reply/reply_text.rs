@@ -8,9 +8,9 @@ use worker::protocol::{Generate, WorkerReply};
 use worker::token_rules::TokenChoice;
 
 use crate::inbox::ReplyWriter;
-use crate::text_filter::TextFilter;
-use crate::text_frame::TextFrame;
-use crate::token_choices::ChoiceLog;
+use crate::reply::text_filter::TextFilter;
+use crate::reply::text_frame::TextFrame;
+use crate::reply::token_choices::ChoiceLog;
 
 /// The text of a reply on its way to the supervisor.
 pub(crate) struct ReplyText<'a> {
@@ -86,7 +86,7 @@ mod tests {
     use worker::protocol::WireSampling;
 
     use super::*;
-    use crate::text_filter::Found;
+    use crate::reply::text_filter::Found;
 
     /// A pipe whose bytes the test reads.
     #[derive(Clone, Default)]

@@ -1,9 +1,8 @@
 //! Caches on disk. No failure here fails a reply; the prompt is then evaluated again.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use std::{fs, io};
 
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::context::session::LlamaStateSeqFlags;

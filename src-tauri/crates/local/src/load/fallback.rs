@@ -2,10 +2,9 @@
 //! layers on the graphics device, then a smaller context, then the processor alone.
 
 use provider::{ProviderError, ProviderErrorKind};
-use serde::Serialize;
 
 use crate::gpu_fit::LayerSplit;
-use crate::load_reason::{LoadReason, died_by_itself};
+use crate::load::{LoadNote, LoadReason, died_by_itself};
 
 /// Smallest context, in tokens, that is tried without being asked for.
 const SMALLEST_CONTEXT: u32 = 1_024;
@@ -26,55 +25,6 @@ impl Attempt {
         Self {
             split: LayerSplit::default(),
             context,
-        }
-    }
-}
-
-/// Why a model is not loaded as wished.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "camelCase")]
-pub enum LoadNote {
-    /// The graphics devices could not be used, so the processor computes alone.
-    WithoutGraphics { reason: LoadReason },
-    /// The processor computes the experts of more layers.
-    MoreExperts {
-        from: u32,
-        to: u32,
-        reason: LoadReason,
-    },
-    /// Fewer layers are on the graphics device.
-    FewerLayers {
-        from: u32,
-        to: u32,
-        reason: LoadReason,
-    },
-    /// The context is smaller, in tokens.
-    SmallerContext {
-        from: u32,
-        to: u32,
-        reason: LoadReason,
-    },
-}
-
-impl std::fmt::Display for LoadNote {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::WithoutGraphics { reason } => write!(f, "the processor computes alone: {reason}"),
-            Self::MoreExperts { from, to, reason } => {
-                write!(
-                    f,
-                    "the experts of {to} instead of {from} layers are on the processor: {reason}"
-                )
-            }
-            Self::FewerLayers { from, to, reason } => {
-                write!(
-                    f,
-                    "{to} instead of {from} layers are on the graphics device: {reason}"
-                )
-            }
-            Self::SmallerContext { from, to, reason } => {
-                write!(f, "the context has {to} instead of {from} tokens: {reason}")
-            }
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Why a model is not loaded as wished, as facts that every front end puts into its own words.
 
 use provider::{ProviderError, ProviderErrorKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The reason why graphics devices or memory could not be used as wished.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum LoadReason {
     /// The worker died while it used the devices. `detail` is technical: the signal and the last
