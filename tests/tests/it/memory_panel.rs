@@ -303,7 +303,14 @@ async fn exported_memories_are_imported_once() {
         (2, 0, 1),
         "{back:?}"
     );
-    for broken in ["", "{}", "[1]", r#"{"items":7}"#] {
+    for broken in [
+        "",
+        "{}",
+        "[1]",
+        r#"{"items":7}"#,
+        r#"{"items":[{}]}"#,
+        r#"{"items":[{"a":1},"b"]}"#,
+    ] {
         let refused = other
             .app
             .engine

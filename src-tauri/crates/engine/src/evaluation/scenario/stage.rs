@@ -6,7 +6,6 @@ use domain::card::Card;
 use domain::lorebook::{Binding, Book};
 use domain::{CharacterId, ChatId, MessageId, PersonaId};
 use serde_json::json;
-use uuid::Uuid;
 
 use super::lines::Line;
 use super::probe::Probed;
@@ -315,6 +314,7 @@ impl Stage {
     }
 
     async fn share(&self, noted: Noted) -> ApiResult<()> {
+        let (character, _) = self.known.pair(&noted.pair)?;
         for memory in self.noted(&noted).await? {
             let draft = MemoryDraft {
                 id: Some(memory.id),
@@ -324,7 +324,7 @@ impl Stage {
                 pinned: memory.pinned,
                 scope: MemoryScope::Profile,
                 world: None,
-                character: memory.character.unwrap_or(CharacterId(Uuid::nil())),
+                character,
                 persona: None,
                 chat: None,
             };

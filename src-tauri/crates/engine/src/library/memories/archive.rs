@@ -43,7 +43,9 @@ impl Taking {
     /// The lorebook with that id, or else the one with the same name.
     fn world(&self, id: LorebookId) -> Option<LorebookId> {
         let is_it = |book: &&(LorebookId, String)| id == book.0;
-        let name = self.worlds.get(&id.to_string());
+        let mut names = self.worlds.iter();
+        let name = names.find(|(key, _)| key.parse() == Ok(id));
+        let name = name.map(|(_, name)| name);
         let has_its_name = |book: &&(LorebookId, String)| name == Some(&book.1);
         let book = self
             .books
@@ -112,6 +114,13 @@ impl Memories {
             return Err(bad_input(
                 format!("The file has more than {MOST} memories."),
                 "Split it into several files.",
+            ));
+        }
+        let readable = |item: &Value| api::Memory::deserialize(item).is_ok();
+        if !file.items.is_empty() && !file.items.iter().any(readable) {
+            return Err(bad_input(
+                "This is not a file of memories: no item is a memory.",
+                "Choose a file that Inglenook exported.",
             ));
         }
         let imported = self.base().store().write(move |store| {
