@@ -271,21 +271,18 @@ struct ArchiveExport {
 }
 
 impl ArchiveExport {
+    async fn exported(&self, id: &str) -> Result<Exported, ApiError> {
+        let engine = &self.shared.engine;
+        match self.format {
+            ItemFormat::Card(format) => engine.export_character(id.parse()?, format).await,
+            ItemFormat::Chat(format) => engine.export_chat(id.parse()?, format).await,
+        }
+    }
+
     /// Returns the next bytes and the remaining job.
     async fn step(mut self) -> Result<(Vec<u8>, Option<Self>), ZipError> {
         if let Some(id) = self.left.next() {
-            let engine = &self.shared.engine;
-            let exported = match self.format {
-                ItemFormat::Card(format) => match id.parse() {
-                    Ok(id) => engine.export_character(id, format).await,
-                    Err(error) => Err(ApiError::from(error)),
-                },
-                ItemFormat::Chat(format) => match id.parse() {
-                    Ok(id) => engine.export_chat(id, format).await,
-                    Err(error) => Err(ApiError::from(error)),
-                },
-            };
-            let exported = match exported {
+            let exported = match self.exported(&id).await {
                 Ok(exported) => exported,
                 Err(error) => {
                     let failed = self.failed.get_or_insert_default();

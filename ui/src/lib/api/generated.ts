@@ -152,7 +152,7 @@ export function client(call: Call) {
 		/** Stores the report of files that were sent one by one as one selection, and notifies listeners. */
 		keepImportReport: (report: ImportReport) => call("keep_import_report", { report }) as Promise<void>,
 		listPersonas: () => call("list_personas", {  }) as Promise<Persona[]>,
-		/** An empty `id` creates a new one. */
+		/** Without an id it is a new one. */
 		savePersona: (persona: PersonaDraft) => call("save_persona", { persona }) as Promise<Persona>,
 		deletePersona: (id: PersonaId) => call("delete_persona", { id }) as Promise<void>,
 		/** Replaces the picture; without `data` it is removed. `data` is the file's content in base64 (PNG, JPEG or WebP). */
@@ -361,7 +361,7 @@ export function client(call: Call) {
 		findMemories: (character: CharacterId, query: string, filter: MemoryFilter, pages: number) => call("find_memories", { character, query, filter, pages }) as Promise<FoundMemories>,
 		/** The first sentences of message ranges of a character's chats that no model has summarized, newest first, at most 500. */
 		keyframes: (character: CharacterId) => call("keyframes", { character }) as Promise<Keyframe[]>,
-		/** An empty `id` creates a new one. */
+		/** Without an id it is a new one. */
 		saveMemory: (draft: MemoryDraft) => call("save_memory", { draft }) as Promise<Memory>,
 		/** Removes the memory from every later prompt; `restore_memory` undoes it until the app ends. */
 		deleteMemory: (id: MemoryId) => call("delete_memory", { id }) as Promise<void>,

@@ -11,8 +11,7 @@ use crate::learn::handle::Learning;
 
 impl Learning {
     /// Stores the draft, and prefetches what its turn will need.
-    pub(crate) async fn save_draft(&self, chat: ChatId, text: String) -> ApiResult<()> {
-        let id = chat;
+    pub(crate) async fn save_draft(&self, id: ChatId, text: String) -> ApiResult<()> {
         self.library().chats.keep_draft(id, text.clone()).await?;
         self.understand_draft(id, text);
         Ok(())
@@ -21,11 +20,10 @@ impl Learning {
     /// Works like [`Self::save_draft`], and keeps a text of another window as a draft.
     pub(crate) async fn keep_draft(
         &self,
-        chat: ChatId,
+        id: ChatId,
         text: String,
         known: String,
     ) -> ApiResult<Vec<Draft>> {
-        let id = chat;
         let others = self
             .library()
             .drafts

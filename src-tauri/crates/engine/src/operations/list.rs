@@ -182,7 +182,7 @@ macro_rules! operations {
             imports.import_reports: keep_import_report(report: ImportReport) -> ();
 
             library.personas: list_personas() -> Vec<Persona>;
-            /// An empty `id` creates a new one.
+            /// Without an id it is a new one.
             library.personas: save_persona(persona: PersonaDraft) -> Persona;
             library.personas: delete_persona(id: PersonaId) -> ();
             /// Replaces the picture; without `data` it is removed. `data` is the file's content in
@@ -437,7 +437,7 @@ macro_rules! operations {
             /// The first sentences of message ranges of a character's chats that no model has
             /// summarized, newest first, at most 500.
             library.memories: keyframes(character: CharacterId) -> Vec<Keyframe>;
-            /// An empty `id` creates a new one.
+            /// Without an id it is a new one.
             library.memories: save_memory(draft: MemoryDraft) -> Memory;
             /// Removes the memory from every later prompt; `restore_memory` undoes it until the app
             /// ends.

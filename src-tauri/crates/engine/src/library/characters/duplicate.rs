@@ -22,8 +22,7 @@ impl Characters {
     ///
     /// # Errors
     /// `NotFound`; `Internal` if the card cannot be read.
-    pub(crate) async fn duplicate_character(&self, id: CharacterId) -> ApiResult<api::Character> {
-        let from = id;
+    pub(crate) async fn duplicate_character(&self, from: CharacterId) -> ApiResult<api::Character> {
         let to = CharacterId(Uuid::now_v7());
         let now = self.base().now();
         let copy = self.base().store().write(move |store| {

@@ -56,8 +56,7 @@ impl Chats {
     }
 
     /// Rates a swipe; without a rating, the rating is removed.
-    pub(crate) async fn rate_swipe(&self, swipe: SwipeId, rating: Option<Rating>) -> ApiResult<()> {
-        let id = swipe;
+    pub(crate) async fn rate_swipe(&self, id: SwipeId, rating: Option<Rating>) -> ApiResult<()> {
         let good = rating.map(|rating| rating == Rating::Up);
         Ok(self
             .base()
@@ -67,8 +66,7 @@ impl Chats {
     }
 
     /// The earlier texts of a message, newest first.
-    pub(crate) async fn revisions(&self, message: MessageId) -> ApiResult<Vec<Revision>> {
-        let id = message;
+    pub(crate) async fn revisions(&self, id: MessageId) -> ApiResult<Vec<Revision>> {
         let found = self
             .base()
             .store()

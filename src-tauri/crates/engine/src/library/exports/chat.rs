@@ -127,18 +127,17 @@ impl Exports {
             said.time = self.base().clock().minute(message.created) + source_note(message.source);
         }
         let missing = found.pictures();
-        let parts = options;
         let (text, missing) = match format {
             ReadableFormat::Html => {
                 let missing = self
                     .embed_pictures(&found.messages, &mut document, options)
                     .await;
-                (document.to_html(parts), missing)
+                (document.to_html(options), missing)
             }
-            ReadableFormat::Markdown => (document.to_markdown(parts), missing),
-            ReadableFormat::Text => (document.to_text(parts), missing),
+            ReadableFormat::Markdown => (document.to_markdown(options), missing),
+            ReadableFormat::Text => (document.to_text(options), missing),
         };
-        let messages = document.shown(parts).count() as u32;
+        let messages = document.shown(options).count() as u32;
         Ok(RenderedChat {
             text,
             messages,

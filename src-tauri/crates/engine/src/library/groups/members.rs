@@ -28,10 +28,9 @@ impl Groups {
     pub(crate) async fn set_members(
         &self,
         chat: ChatId,
-        characters: Vec<CharacterId>,
+        members: Vec<CharacterId>,
     ) -> ApiResult<()> {
         let chat = self.chat_lookup.chat(chat).await?;
-        let members = characters;
         self.check_members(chat.character, &members).await?;
         let _reservation = self.base().running().begin(chat.id)?;
         let id = chat.id;

@@ -122,10 +122,10 @@ impl Lorebooks {
     /// Enables or disables a book of the library.
     pub(crate) async fn enable_lorebook(
         &self,
-        id: LorebookId,
+        book: LorebookId,
         enabled: bool,
     ) -> ApiResult<Lorebook> {
-        self.change_lorebook(id, move |found, _| match &mut found.place {
+        self.change_lorebook(book, move |found, _| match &mut found.place {
             BookLocation::Library(row) => {
                 row.enabled = enabled;
                 Ok(())
@@ -134,26 +134,24 @@ impl Lorebooks {
         })
         .await?;
         if !enabled {
-            let book = id;
             self.base()
                 .store()
                 .write(move |store| crate::base::records::retraction::withdraw_book(store, book))
                 .await?;
         }
-        self.get_lorebook(id).await
+        self.get_lorebook(book).await
     }
 
     /// Replaces the bindings of a book of the library.
     pub(crate) async fn bind_lorebook(
         &self,
-        id: LorebookId,
+        book: LorebookId,
         bindings: Vec<LorebookBinding>,
     ) -> ApiResult<Lorebook> {
         let bindings = bindings
             .iter()
             .map(parsed)
             .collect::<ApiResult<Vec<Binding>>>()?;
-        let book = id;
         let bound = self
             .base()
             .store()
@@ -173,31 +171,29 @@ impl Lorebooks {
                 Err(error) => Ok(Err(error)),
             });
         bound.await??;
-        self.lorebooks_changed(Some(id.to_string()));
-        self.get_lorebook(id).await
+        self.lorebooks_changed(Some(book.to_string()));
+        self.get_lorebook(book).await
     }
 
     /// Removes a book from all later prompts at once. A purge deletes it permanently; until then it
     /// can be restored.
-    pub(crate) async fn delete_lorebook(&self, id: LorebookId) -> ApiResult<()> {
-        let book = id;
+    pub(crate) async fn delete_lorebook(&self, book: LorebookId) -> ApiResult<()> {
         let now = self.base().now();
         let delete = self.base().store().write(move |store| {
             crate::base::records::retraction::withdraw_book(store, book)?;
             store.lorebooks_mut().soft_delete(book, now)
         });
         delete.await?;
-        self.lorebooks_changed(Some(id.to_string()));
+        self.lorebooks_changed(Some(book.to_string()));
         Ok(())
     }
 
-    pub(crate) async fn restore_lorebook(&self, id: LorebookId) -> ApiResult<()> {
-        let book = id;
+    pub(crate) async fn restore_lorebook(&self, book: LorebookId) -> ApiResult<()> {
         self.base()
             .store()
             .write(move |store| store.lorebooks_mut().restore(book))
             .await?;
-        self.lorebooks_changed(Some(id.to_string()));
+        self.lorebooks_changed(Some(book.to_string()));
         Ok(())
     }
 
@@ -272,10 +268,9 @@ impl Lorebooks {
     /// books.
     pub(crate) async fn change_lorebook<T: Send + 'static>(
         &self,
-        id: LorebookId,
+        book: LorebookId,
         change: impl FnOnce(&mut StoredBook, &[String]) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let book = id;
         let now = self.base().now();
         let changed = self.base().store().write(move |store| {
             let mut found = match find(store, book)? {
@@ -291,7 +286,7 @@ impl Lorebooks {
             Ok(answer)
         });
         let answer = changed.await??;
-        self.lorebooks_changed(Some(id.to_string()));
+        self.lorebooks_changed(Some(book.to_string()));
         Ok(answer)
     }
 

@@ -54,7 +54,6 @@ impl Lorebooks {
         ids: Vec<String>,
         enabled: bool,
     ) -> ApiResult<Lorebook> {
-        let edited = book;
         self.change_lorebook(book, move |found, _| {
             for at in places(&found.book, &ids)? {
                 found.book.entries[at].disable = !enabled;
@@ -62,7 +61,7 @@ impl Lorebooks {
             Ok(())
         })
         .await?;
-        self.get_lorebook(edited).await
+        self.get_lorebook(book).await
     }
 
     /// Deletes several entries. Returns the JSON that `restore_lore_entries` needs to undo this.
@@ -71,7 +70,6 @@ impl Lorebooks {
         book: LorebookId,
         ids: Vec<String>,
     ) -> ApiResult<String> {
-        let owner = book;
         let targets = ids.clone();
         let delete = self.change_lorebook(book, move |found, _| {
             let mut gone = places(&found.book, &ids)?;
@@ -88,7 +86,7 @@ impl Lorebooks {
         });
         let deleted = delete.await?;
         self.drafts
-            .forget_drafts(DraftKind::LoreEntry, owner.to_string(), targets)
+            .forget_drafts(DraftKind::LoreEntry, book.to_string(), targets)
             .await?;
         Ok(deleted)
     }
@@ -110,7 +108,6 @@ impl Lorebooks {
         };
         let taken: Vec<RemovedEntry> =
             serde_json::from_str(&deleted).map_err(|error| refused(error.to_string()))?;
-        let edited = book;
         self.change_lorebook(book, move |found, _| {
             for RemovedEntry { at, entry } in taken.into_iter().rev() {
                 found
@@ -121,7 +118,7 @@ impl Lorebooks {
             Ok(())
         })
         .await?;
-        self.get_lorebook(edited).await
+        self.get_lorebook(book).await
     }
 
     /// Sets the display order, which does not affect the prompt. Entries that `ids` does not name
@@ -131,7 +128,6 @@ impl Lorebooks {
         book: LorebookId,
         ids: Vec<String>,
     ) -> ApiResult<Lorebook> {
-        let edited = book;
         self.change_lorebook(book, move |found, _| {
             let named = places(&found.book, &ids)?;
             let others = order(&found.book)
@@ -144,7 +140,7 @@ impl Lorebooks {
             Ok(())
         })
         .await?;
-        self.get_lorebook(edited).await
+        self.get_lorebook(book).await
     }
 
     /// Copies entries, with everything they contain, to the end of another book and in its format.

@@ -40,11 +40,7 @@ impl Personas {
     }
 
     /// Adds a character with the name, description and picture of a persona. The persona stays.
-    pub(crate) async fn character_from_persona(
-        &self,
-        persona: PersonaId,
-    ) -> ApiResult<api::Character> {
-        let id = persona;
+    pub(crate) async fn character_from_persona(&self, id: PersonaId) -> ApiResult<api::Character> {
         let read = self
             .base()
             .store()

@@ -181,8 +181,7 @@ impl Scripts {
             .map_err(|error| internal(&error.to_string()))
     }
 
-    pub(crate) async fn card_scripts(&self, character: CharacterId) -> ApiResult<CardScripts> {
-        let id = character;
+    pub(crate) async fn card_scripts(&self, id: CharacterId) -> ApiResult<CardScripts> {
         let card = card_of(&self.characters.character(id).await?)?;
         let json = |script: &RegexScript| serde_json::to_string(script).unwrap_or_default();
         let listed = listed(&card)
@@ -200,12 +199,7 @@ impl Scripts {
 
     /// Allows or forbids the scripts of a card. They change messages, so they run only if the user
     /// agrees.
-    pub(crate) async fn allow_card_scripts(
-        &self,
-        character: CharacterId,
-        allowed: bool,
-    ) -> ApiResult<()> {
-        let id = character;
+    pub(crate) async fn allow_card_scripts(&self, id: CharacterId, allowed: bool) -> ApiResult<()> {
         let mut all = self.allowed().await?;
         all.retain(|known| *known != id);
         if allowed {
@@ -218,7 +212,7 @@ impl Scripts {
             .await?;
         self.base()
             .events()
-            .changed(Changed::Presets, Some(character.to_string()));
+            .changed(Changed::Presets, Some(id.to_string()));
         Ok(())
     }
 

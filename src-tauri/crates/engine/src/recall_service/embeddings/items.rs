@@ -91,12 +91,11 @@ impl RecallService {
 
     /// The entries of a book that are marked for search by meaning, and whether each is embedded;
     /// empty without an encoder.
-    pub(crate) async fn entry_meanings(&self, book: LorebookId) -> ApiResult<Vec<EntryMeaning>> {
+    pub(crate) async fn entry_meanings(&self, id: LorebookId) -> ApiResult<Vec<EntryMeaning>> {
         if self.reading().encoder().is_none() {
             return Ok(Vec::new());
         }
-        let id = book;
-        let marked = marked(&self.library().lorebooks.lorebook(book).await?.book);
+        let marked = marked(&self.library().lorebooks.lorebook(id).await?.book);
         let known = self
             .base()
             .store()

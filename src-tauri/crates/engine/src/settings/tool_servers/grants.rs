@@ -32,12 +32,11 @@ impl ToolServers {
     /// `NotFound`; `BadInput` if `Chat` names no chat.
     pub(crate) async fn set_tool_grant(
         &self,
-        server: ToolServerId,
+        id: ToolServerId,
         tool: String,
         chat: Option<ChatId>,
         grant: api::ServerToolGrant,
     ) -> ApiResult<api::ToolServer> {
-        let id = server;
         let server = self.stored_server(id).await?;
         let known = server
             .tools

@@ -140,9 +140,8 @@ impl Clients {
     pub(crate) async fn client_chat_for(
         &self,
         grant: &ApiGrant,
-        character: CharacterId,
+        id: CharacterId,
     ) -> Result<ChatId, ClientError> {
-        let id = character;
         rights::check_storing(grant)?;
         rights::check_character(grant, id)?;
         let (card, _) = self.library().chats.first_state(id).await?;

@@ -216,8 +216,7 @@ impl Edits {
         self.library().chats.shown_message(id).await
     }
 
-    pub(crate) async fn restore_message(&self, message: MessageId) -> ApiResult<()> {
-        let id = message;
+    pub(crate) async fn restore_message(&self, id: MessageId) -> ApiResult<()> {
         let chat = self
             .base()
             .store()

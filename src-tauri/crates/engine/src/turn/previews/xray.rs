@@ -99,9 +99,8 @@ impl Previews {
         Ok(turns.into_iter().map(turn).collect())
     }
 
-    pub(crate) async fn compare_prompt(&self, swipe: SwipeId) -> ApiResult<PromptComparison> {
-        let now = self.recorded_words(swipe).await?;
-        let id = swipe;
+    pub(crate) async fn compare_prompt(&self, id: SwipeId) -> ApiResult<PromptComparison> {
+        let now = self.recorded_words(id).await?;
         let Some(previous) = self
             .base()
             .store()
@@ -129,12 +128,7 @@ impl Previews {
         }
     }
 
-    pub(crate) async fn pin_message(
-        &self,
-        message: MessageId,
-        pinned: bool,
-    ) -> ApiResult<api::Message> {
-        let id = message;
+    pub(crate) async fn pin_message(&self, id: MessageId, pinned: bool) -> ApiResult<api::Message> {
         self.base()
             .store()
             .write(move |store| store.messages_mut().set_pinned(id, pinned))
@@ -145,8 +139,7 @@ impl Previews {
     }
 
     /// Starts the window again after the last message. Nothing is deleted.
-    pub(crate) async fn new_scene(&self, chat: ChatId) -> ApiResult<()> {
-        let id = chat;
+    pub(crate) async fn new_scene(&self, id: ChatId) -> ApiResult<()> {
         let _reservation = self.base().running().begin(id)?;
         self.base()
             .store()
@@ -168,7 +161,7 @@ impl Previews {
             .await?;
         self.base()
             .events()
-            .changed(Changed::Messages, Some(chat.to_string()));
+            .changed(Changed::Messages, Some(id.to_string()));
         Ok(())
     }
 }

@@ -69,7 +69,7 @@ impl Sending {
     /// Once it is stored, `Event::Ended` reports every failure.
     pub(crate) async fn send_with(
         &self,
-        chat: ChatId,
+        id: ChatId,
         text: String,
         mut options: TurnOptions,
     ) -> ApiResult<Started> {
@@ -79,7 +79,6 @@ impl Sending {
             .check_pictures(&std::mem::take(&mut options.pictures))
             .await?;
         check(&text, pictures.is_empty())?;
-        let id = chat;
         let snapshot = self.library().snapshots.snapshot_of(id).await?;
         let (message, swipe) = new_ids();
         let reservation = self.base().running().begin_reply(id)?;

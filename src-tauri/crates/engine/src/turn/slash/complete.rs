@@ -7,7 +7,7 @@ use domain::slash::{self, Argument, COMMANDS, CommandInfo, Typed};
 use crate::api::CommandCompletion;
 use crate::base::error::ApiResult;
 use crate::turn::slash::Slash;
-use crate::turn::slash::run::FORMATS;
+use crate::turn::slash::run::{FORMATS, firsts};
 
 /// Maximum number of completions.
 const MOST: usize = 40;
@@ -44,19 +44,11 @@ impl Slash {
     }
 
     async fn choices(&self, chat: &Chat, argument: Argument) -> ApiResult<Vec<String>> {
-        fn firsts<T>(names: Vec<(String, T)>) -> Vec<String> {
-            names.into_iter().map(|(name, _)| name).collect()
-        }
         Ok(match argument {
             Argument::None | Argument::Text => Vec::new(),
             Argument::Mode => self.mode_names().await?,
             Argument::Persona => firsts(self.persona_names().await?),
-            Argument::Model => self
-                .model_names()
-                .await?
-                .into_iter()
-                .map(|(name, _)| name)
-                .collect(),
+            Argument::Model => firsts(self.model_names().await?),
             Argument::Template => firsts(self.template_names().await?),
             Argument::Speaker => {
                 let quoted = |name: String| {
