@@ -5,7 +5,8 @@
 #[derive(Debug, Default)]
 pub(crate) struct ObjectScanner {
     state: ScanState,
-    depth: usize,
+    /// The closing brackets that are still expected, the next one last.
+    closing: Vec<u8>,
     in_text: bool,
     escaped: bool,
 }
@@ -34,7 +35,10 @@ impl ObjectScanner {
         match self.state {
             ScanState::Other => {}
             ScanState::Before | ScanState::Complete if byte.is_ascii_whitespace() => {}
-            ScanState::Before if byte == b'{' => (self.state, self.depth) = (ScanState::Inside, 1),
+            ScanState::Before if byte == b'{' => {
+                self.state = ScanState::Inside;
+                self.closing.push(b'}');
+            }
             ScanState::Before | ScanState::Complete => self.state = ScanState::Other,
             ScanState::Inside => self.inside(byte),
         }
@@ -52,11 +56,17 @@ impl ObjectScanner {
         }
         match byte {
             b'"' => self.in_text = true,
-            b'{' | b'[' => self.depth += 1,
-            b'}' | b']' => self.depth -= 1,
+            b'{' => self.closing.push(b'}'),
+            b'[' => self.closing.push(b']'),
+            b'}' | b']' => self.close(byte),
             _ => {}
         }
-        if self.depth == 0 {
+    }
+
+    fn close(&mut self, byte: u8) {
+        if self.closing.pop() != Some(byte) {
+            self.state = ScanState::Other;
+        } else if self.closing.is_empty() {
             self.state = ScanState::Complete;
         }
     }
@@ -122,6 +132,8 @@ mod tests {
             ("{\"a\":1},{\"b\":2}", &["{\"a\":1},{\"b\":2}"]),
             ("[DONE]", &["[DONE]"]),
             ("[{}]", &["[{}]"]),
+            ("{]{", &["{]{"]),
+            ("{\"a\":[}{]}", &["{\"a\":[}{]}"]),
             ("Hello.", &["Hello."]),
             ("", &[]),
         ] {

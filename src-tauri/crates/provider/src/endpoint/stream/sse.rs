@@ -402,6 +402,8 @@ mod tests {
 
         #[test]
         fn reads_back_written_events(texts in prop::collection::vec("[^\r\n]{0,40}", 0..10)) {
+            // Objects in one event are separated, as another test checks.
+            prop_assume!(texts.iter().all(|text| objects(text).len() < 2));
             let wire: String = texts.iter().map(|text| format!("data: {text}\n\n")).collect();
             // A byte order mark at the start of the stream is removed, one inside `data` is kept.
             prop_assert_eq!(events(&[wire.as_bytes()]), texts);
