@@ -1,10 +1,11 @@
-//! Parses the command line and the environment, and finds the app's folders.
+//! Parses the command line and the environment.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use engine::Options;
+use installation::Installation;
 use sha2::{Digest, Sha256};
 
 use crate::renderer::DmabufRenderer;
@@ -29,11 +30,12 @@ pub(crate) struct AppArguments {
 }
 
 impl AppArguments {
-    /// Returns the data folder from the command line or the environment.
+    /// Returns the data folder from the command line, the environment or the portable edition.
     pub(crate) fn custom_data_dir(&self) -> Option<PathBuf> {
         self.data_dir
             .clone()
             .or_else(|| variable("INGLENOOK_DATA_DIR"))
+            .or_else(|| Installation::of_this_program()?.portable_data())
     }
 }
 
@@ -44,20 +46,11 @@ impl AppArguments {
 pub(crate) fn options(arguments: &AppArguments) -> Result<Options, NoHome> {
     let data_dir = match arguments.custom_data_dir() {
         Some(folder) => std::path::absolute(&folder).unwrap_or(folder),
-        None => directories::ProjectDirs::from("org", "Inglenook", "Inglenook")
-            .ok_or(NoHome)?
-            .data_dir()
-            .to_owned(),
+        None => installation::data_dir().ok_or(NoHome)?,
     };
-    let exe = env::current_exe().ok();
     Ok(Options {
         data_dir,
-        model_dirs: model_dirs(
-            exe.as_deref(),
-            variable("INGLENOOK_MODELS"),
-            directories::BaseDirs::new(),
-        ),
-        worker: worker(exe.as_deref(), variable("INGLENOOK_WORKER")),
+        model_dirs: installation::model_dirs(),
         environment: engine::environment(),
         ..Options::default()
     })
@@ -73,34 +66,6 @@ pub(crate) fn instance_name(folder: &Path) -> String {
 #[derive(Debug, thiserror::Error)]
 #[error("this user has no home folder; start Inglenook with --data-dir FOLDER")]
 pub(crate) struct NoHome;
-
-fn model_dirs(
-    exe: Option<&Path>,
-    named: Option<PathBuf>,
-    home: Option<directories::BaseDirs>,
-) -> Vec<PathBuf> {
-    let installed = exe.and_then(installed).map(|folder| folder.join("models"));
-    let cached = home.map(|home| home.cache_dir().join("inglenook").join("models"));
-    named.into_iter().chain(installed).chain(cached).collect()
-}
-
-/// Finds the worker binary; with `None` the engine searches for it.
-fn worker(exe: Option<&Path>, named: Option<PathBuf>) -> Option<PathBuf> {
-    let name = format!("inglenook-worker{}", env::consts::EXE_SUFFIX);
-    let beside = exe.and_then(Path::parent).map(|folder| folder.join(&name));
-    let installed = exe.and_then(installed).map(|folder| folder.join(&name));
-    named.or_else(|| {
-        [beside, installed]
-            .into_iter()
-            .flatten()
-            .find(|path| path.is_file())
-    })
-}
-
-/// Returns `lib/inglenook` next to the program's folder, where packages install internal files.
-fn installed(exe: &Path) -> Option<PathBuf> {
-    Some(exe.parent()?.parent()?.join("lib").join("inglenook"))
-}
 
 fn variable(name: &str) -> Option<PathBuf> {
     env::var_os(name)
@@ -133,35 +98,6 @@ mod tests {
         assert_ne!(
             instance_name(Path::new("/a")),
             instance_name(Path::new("/b"))
-        );
-    }
-
-    #[test]
-    fn configured_models_precede_those_of_the_package() {
-        let found = model_dirs(
-            Some(Path::new("/usr/bin/inglenook")),
-            Some("/named".into()),
-            None,
-        );
-        assert_eq!(
-            found,
-            [PathBuf::from("/named"), "/usr/lib/inglenook/models".into()]
-        );
-    }
-
-    #[test]
-    fn uses_the_worker_next_to_the_program() {
-        let folder = tempfile::tempdir().unwrap();
-        let exe = folder.path().join("inglenook");
-        assert_eq!(worker(Some(&exe), None), None);
-        let beside = folder
-            .path()
-            .join(format!("inglenook-worker{}", env::consts::EXE_SUFFIX));
-        std::fs::write(&beside, "").unwrap();
-        assert_eq!(worker(Some(&exe), None), Some(beside));
-        assert_eq!(
-            worker(Some(&exe), Some("/named".into())),
-            Some("/named".into())
         );
     }
 }

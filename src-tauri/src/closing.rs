@@ -1,9 +1,12 @@
 //! Closes the app: lets the page save what was typed, hides the window, and gives the engine time
 //! to save partial replies and end its worker.
 
+use std::path::PathBuf;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use installation::Installation;
 use tauri::{AppHandle, Manager, RunEvent, WindowEvent};
 use tokio::sync::watch;
 
@@ -68,9 +71,40 @@ pub(crate) fn quit(app: &AppHandle, code: i32) {
     end(app, code, |app, code| app.exit(code));
 }
 
-/// Restarts the app after the engine has stopped.
+/// Restarts the app after the engine has stopped. An installation that updates itself is started
+/// by its launcher, because another version may be the current one.
 pub(crate) fn restart(app: &AppHandle) {
-    end(app, 0, |app, _| app.request_restart());
+    end(app, 0, |app, _| {
+        let launcher = Installation::of_this_program().and_then(|own| launcher(&own));
+        if launcher.is_none_or(|launcher| !start(app, launcher)) {
+            app.request_restart();
+        }
+    });
+}
+
+/// Returns the launcher of an installation that updates itself.
+fn launcher(installation: &Installation) -> Option<PathBuf> {
+    let name = format!("inglenook{}", std::env::consts::EXE_SUFFIX);
+    let launcher = installation.root()?.join(name);
+    Some(launcher).filter(|launcher| launcher.is_file())
+}
+
+/// Starts the launcher with the arguments of this process, and exits. Returns `false` if it does
+/// not start.
+fn start(app: &AppHandle, launcher: PathBuf) -> bool {
+    // Otherwise the new process would only bring this one to the front.
+    tauri_plugin_single_instance::destroy(app);
+    let started = Command::new(&launcher)
+        .args(std::env::args_os().skip(1))
+        .spawn()
+        .map(drop);
+    match &started {
+        Ok(()) => app.exit(0),
+        Err(error) => {
+            tracing::error!(%error, path = %launcher.display(), "the launcher does not start");
+        }
+    }
+    started.is_ok()
 }
 
 fn end(app: &AppHandle, code: i32, leave: fn(&AppHandle, i32)) {
@@ -143,6 +177,18 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
+
+    #[test]
+    fn only_folders_of_versions_have_a_launcher() {
+        let root = tempfile::tempdir().unwrap();
+        let of = |program: &str| launcher(&Installation::of(&root.path().join(program)).unwrap());
+        assert_eq!(of("versions/0.1.0/bin/inglenook"), None);
+        let name = format!("inglenook{}", std::env::consts::EXE_SUFFIX);
+        std::fs::write(root.path().join(&name), "").unwrap();
+        let found = of("versions/0.1.0/bin/inglenook");
+        assert_eq!(found, Some(root.path().join(name)));
+        assert_eq!(of("bin/inglenook"), None);
+    }
 
     #[tokio::test]
     async fn closing_waits_for_a_page_that_saves() {

@@ -201,3 +201,30 @@ fn desktop_opens_cards_and_links_with_the_app() {
         serde_json::json!(["inglenook"])
     );
 }
+
+/// Own types are those that the app adds to the system, and its links.
+#[test]
+fn linux_desktop_opens_every_own_type() {
+    let desktop = text("linux/org.inglenook.app.desktop");
+    let metainfo = text("linux/org.inglenook.app.metainfo.xml");
+    let types = text("linux/inglenook-mime.xml");
+    let added = types.split("<mime-type type=\"").skip(1);
+    let mut own: Vec<&str> = added.filter_map(|rest| rest.split('"').next()).collect();
+    own.push("x-scheme-handler/inglenook");
+    assert!(own.contains(&"application/x-charx"), "{own:?}");
+    let opened = desktop
+        .lines()
+        .find_map(|line| line.strip_prefix("MimeType="));
+    let opened = set(&opened.unwrap().split_terminator(';').collect::<Vec<_>>());
+    for own in own {
+        assert!(opened.contains(own), "the desktop file misses {own}");
+        let element = format!("<mediatype>{own}</mediatype>");
+        assert!(metainfo.contains(&element), "the metainfo misses {own}");
+    }
+}
+
+#[test]
+fn metainfo_has_a_release_of_this_version() {
+    let release = concat!("<release version=\"", env!("CARGO_PKG_VERSION"), "\"");
+    assert!(text("linux/org.inglenook.app.metainfo.xml").contains(release));
+}

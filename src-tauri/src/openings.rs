@@ -61,27 +61,32 @@ impl Openings {
     }
 }
 
-/// Resolves what a start names: links, and paths relative to the folder of that start. Links that
-/// name no file are left out.
+/// Resolves what a start names: links, `file:` addresses as Linux desktops pass them, and paths
+/// relative to the folder of that start. Addresses that name no file here are left out.
 pub(crate) fn requested(names: Vec<PathBuf>, folder: &Path) -> Vec<PathBuf> {
     names
         .into_iter()
-        .filter_map(|name| match name.to_str().filter(|text| is_link(text)) {
-            Some(link) => {
-                let file = file_of(link);
-                if file.is_none() {
-                    tracing::warn!("a link that names no file was ignored");
-                }
-                file
+        .filter_map(|name| {
+            let file = match name.to_str() {
+                Some(link) if has_scheme(link, "inglenook:") => file_of(link),
+                Some(address) if has_scheme(address, "file:") => file_at(address),
+                _ => Some(folder.join(name)),
+            };
+            if file.is_none() {
+                tracing::warn!("a link that names no file was ignored");
             }
-            None => Some(folder.join(name)),
+            file
         })
         .collect()
 }
 
-fn is_link(text: &str) -> bool {
-    text.get(..10)
-        .is_some_and(|start| start.eq_ignore_ascii_case("inglenook:"))
+fn file_at(address: &str) -> Option<PathBuf> {
+    Url::parse(address).ok()?.to_file_path().ok()
+}
+
+fn has_scheme(text: &str, scheme: &str) -> bool {
+    text.get(..scheme.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }
 
 /// The file that `inglenook://import?file=PATH` names. The path must be absolute, on this machine,
@@ -176,6 +181,14 @@ mod tests {
                 "/cards/Tom.json".into()
             ]
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn desktop_passes_files_as_addresses() {
+        let names = ["file:///cards/Mira%20Quay.png", "file://server/Tom.json"];
+        let files = requested(names.map(PathBuf::from).into(), Path::new("/"));
+        assert_eq!(files, [PathBuf::from("/cards/Mira Quay.png")]);
     }
 
     #[test]

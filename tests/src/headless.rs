@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use domain::{CharacterId, ChatId, Timestamp};
 use engine::api::{CharacterFields, Chat, EndReason, Event, MemoryDraft, MemoryScope, Message};
-use engine::{Clock, Engine, Events, Options, ToolSources};
+use engine::{Clock, Engine, Events, MemoryMeter, Options, ToolSources};
 use provider::fake::FakeProvider;
 use tempfile::TempDir;
 
@@ -23,6 +23,7 @@ pub struct Headless {
     /// Tools besides the app's own.
     pub tools: ToolSources,
     environment: BTreeMap<String, String>,
+    memory_meter: MemoryMeter,
 }
 
 impl Headless {
@@ -41,6 +42,7 @@ impl Headless {
             data_dir: dir.path().to_owned(),
             without_keychain: true,
             clock: Clock::stopped(NOW),
+            memory_meter: memory_meter(),
             ..Options::default()
         };
         let engine = Engine::open(options)
@@ -52,6 +54,7 @@ impl Headless {
             dir,
             tools: ToolSources::default(),
             environment: BTreeMap::new(),
+            memory_meter: memory_meter(),
         }
     }
 
@@ -62,6 +65,15 @@ impl Headless {
 
     /// Starts the app for the first time, with environment variables that override settings.
     pub async fn with_environment(variables: &[(&str, &str)]) -> Self {
+        Self::start(variables, memory_meter()).await
+    }
+
+    /// Starts the app for the first time, on a machine whose memory is measured like this.
+    pub async fn with_memory_meter(memory_meter: MemoryMeter) -> Self {
+        Self::start(&[], memory_meter).await
+    }
+
+    async fn start(variables: &[(&str, &str)], memory_meter: MemoryMeter) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let model = FakeProvider::new();
         let environment = variables
@@ -69,13 +81,14 @@ impl Headless {
             .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
             .collect();
         let tools = ToolSources::default();
-        let engine = open(&dir, (&model, &tools), &environment).await;
+        let engine = open(&dir, (&model, &tools), &environment, &memory_meter).await;
         Self {
             engine,
             model,
             dir,
             tools,
             environment,
+            memory_meter,
         }
     }
 
@@ -92,17 +105,19 @@ impl Headless {
             dir,
             tools,
             environment,
+            memory_meter,
         } = self;
         engine.shutdown().await;
         drop(engine);
         meanwhile(dir.path());
-        let engine = open(&dir, (&model, &tools), &environment).await;
+        let engine = open(&dir, (&model, &tools), &environment, &memory_meter).await;
         Self {
             engine,
             model,
             dir,
             tools,
             environment,
+            memory_meter,
         }
     }
 
@@ -174,6 +189,7 @@ async fn open(
     dir: &TempDir,
     (model, tools): (&FakeProvider, &ToolSources),
     environment: &BTreeMap<String, String>,
+    memory_meter: &MemoryMeter,
 ) -> Engine {
     let options = Options {
         data_dir: dir.path().to_owned(),
@@ -182,11 +198,17 @@ async fn open(
         provider: Some(Arc::new(model.clone())),
         environment: environment.clone(),
         tools: tools.clone(),
+        memory_meter: memory_meter.clone(),
         ..Options::default()
     };
     Engine::open(options)
         .await
         .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A machine with fast memory. A real measurement would take a second of each test.
+fn memory_meter() -> MemoryMeter {
+    MemoryMeter::fixed(50_000_000_000)
 }
 
 /// Waits for the first piece of the reply in `chat`.

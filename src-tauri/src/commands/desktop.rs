@@ -118,7 +118,9 @@ fn show(app: &AppHandle, title: &str, text: &str) {
     let mut notification = Notification::new();
     notification.appname("Inglenook").summary(title).body(text);
     #[cfg(all(unix, not(target_os = "macos")))]
-    notification.action("default", "Open").icon("inglenook");
+    notification
+        .action("default", "Open")
+        .icon("org.inglenook.app");
     match notification.show() {
         #[cfg(all(unix, not(target_os = "macos")))]
         Ok(shown) => shown.wait_for_action(|action| {

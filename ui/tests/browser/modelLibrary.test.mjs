@@ -12,6 +12,7 @@ test("newcomer gets a model with two clicks", async () => {
 	const best = id("suggestion").first();
 	await best.getByText("Best for this computer").waitFor();
 	await best.getByText("Apache-2.0").waitFor();
+	await best.getByText("about 360 words a minute").waitFor();
 	await best.getByTestId("suggestion-download").click();
 	const row = id("download");
 	await row.waitFor();
@@ -70,6 +71,7 @@ test("file of the hub is measured before the download", async () => {
 	await id("hub-gated").waitFor();
 	await id("hub-licence").getByText("llama3.2").waitFor();
 	await id("fit-largest").getByText("32,768").waitFor();
+	await id("fit-speed").getByText("about 720 words a minute").waitFor();
 	await id("hub-file").filter({ hasText: "F16" }).click();
 	await id("fit-figures").getByText("Fits, but tightly").or(id("fit-figures").getByText("Too large")).waitFor();
 	await id("fit-context").selectOption("32768");

@@ -20,6 +20,7 @@ import { MockFolders } from "./folders";
 import { MockHub } from "./hub";
 import * as groups from "./groups";
 import { MockLayers } from "./layers";
+import { LICENCES } from "./licences";
 import { MockMemories } from "./memories";
 import { MockModelLoads } from "./modelLoads";
 import { MockModelList } from "./modelList";
@@ -32,6 +33,7 @@ import { MockSections } from "./sections";
 import { MockShell } from "./shell";
 import { MockTemplateSections } from "./templateSections";
 import { MockToolServers } from "./toolServers";
+import { MockUpdates } from "./updates";
 import type { Scene } from "./scenes";
 
 export interface MockChat {
@@ -109,12 +111,15 @@ export class MockEngine extends MockShell implements Transport {
 	readonly sections = new MockSections();
 	readonly templateSections = new MockTemplateSections();
 	readonly toolServers = new MockToolServers((event) => this.emit(event));
+	readonly updates = new MockUpdates((event) => this.emit(event));
 	listeners = new Set<(event: Event) => void>();
 	connection: (state: Connection) => void = () => {};
 	documents: AttachedDocument[] = [];
 	/** If set, every operation fails with this error. */
 	broken: ApiError | null = null;
 	readonly deletions = new MockDeletions();
+	/** The list of licences; `null` in a build without one. */
+	licences: string | null = LICENCES;
 	/** The number of the next id. */
 	next = 1;
 
@@ -140,6 +145,9 @@ export class MockEngine extends MockShell implements Transport {
 		if (scene === "datawarnings") this.backups.warn();
 		if (scene === "localapibusy") this.localApi.busy();
 		if (scene === "trashnone") this.backups.items = [];
+		if (scene === "updates") this.updates.updated();
+		if (scene === "updatespackage") this.updates.packaged();
+		if (scene === "updatesfailed") this.updates.unreachable();
 		if (scene === "booksnone") this.books.clear();
 		if (scene === "toolserversnone") this.toolServers.all = [];
 		if (scene === "memorynone") this.memories.items = [];
@@ -151,7 +159,7 @@ export class MockEngine extends MockShell implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.localApi, this.branches, this.versions, this.tokens, this.tools, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub, this.toolServers, this.replies, this.modelList, this.library]
+		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.localApi, this.updates, this.branches, this.versions, this.tokens, this.tools, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub, this.toolServers, this.replies, this.modelList, this.library]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -259,6 +267,7 @@ export class MockEngine extends MockShell implements Transport {
 			{ name: "Keychain", ok: false, reason: "No keychain answers on this machine; keys last until the app ends." },
 		],
 	});
+	op_third_party_licences = () => this.licences;
 	op_get_settings = () => this.settings;
 	op_update_settings = ({ change }: { change: SettingsChange }) => {
 		this.settings = { ...this.settings, ...change } as Settings;

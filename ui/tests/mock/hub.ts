@@ -1,12 +1,18 @@
-import type { AddedModels, ApiError, Download, DownloadState, Event, FitReport, HubFile, HubModel, HubRepository, HubSearch, HubSettings, Model, ModelMove, MoveState, OtherAppModels, SuggestedModel } from "../../src/lib/api/generated";
+import type { AddedModels, ApiError, Download, DownloadState, Event, FitReport, HubFile, HubModel, HubRepository, HubSearch, HubSettings, Model, ModelMove, ModelSpeed, MoveState, OtherAppModels, SuggestedModel } from "../../src/lib/api/generated";
 
 const GB = 1e9;
 const FREE = 11.2 * GB;
 const PAGE = "https://huggingface.co/";
 
+/** Bytes of weights that this computer reads each second. */
+const SPEED = 40 * GB;
+
+/** Words per minute of a model that reads so many bytes for each token. */
+const words = (bytes: number): number => Number(((SPEED / bytes) * 45).toPrecision(2));
+
 const suggestion = (id: string, name: string, billions: number, bytes: number, rest: Partial<SuggestedModel>): SuggestedModel => ({
 	id, name, billions, activeBillions: null, bytes, repo: `library/${id}-GGUF`, licence: "Apache-2.0", licenceUrl: "https://www.apache.org/licenses/LICENSE-2.0", hasTerms: false, languages: ["en", "de", "fr", "es"],
-	goodAt: ["everyday"], notes: ["chatml"], quantisation: "Q4_K_M", fits: "yes", tokensPerSecond: (25 * GB) / bytes, best: false, installed: false, page: `${PAGE}library/${id}-GGUF`, ...rest,
+	goodAt: ["everyday"], notes: ["chatml"], quantisation: "Q4_K_M", fits: "yes", tokensPerSecond: SPEED / bytes, wordsPerMinute: words(bytes), speedIsMeasured: false, isQuick: SPEED / bytes >= 7, best: false, installed: false, page: `${PAGE}library/${id}-GGUF`, ...rest,
 });
 
 const SUGGESTIONS = [
@@ -110,6 +116,7 @@ export class MockHub {
 	op_hints_at_larger_model = () => this.hint && this.downloads.length === 0;
 	op_dismiss_larger_model_hint = () => void (this.hint = false);
 	op_suggested_models = () => SUGGESTIONS.map((model) => ({ ...model, installed: this.host.models.some(({ path }) => path.includes(model.repo)) }));
+	op_model_speeds = (): ModelSpeed[] => this.host.models.map(({ id, bytes }, at) => ({ model: id, tokensPerSecond: SPEED / (bytes ?? GB), wordsPerMinute: words(bytes ?? GB), isMeasured: at === 0 }));
 	op_find_other_models = () => this.others;
 	op_hub_settings = () => this.settings;
 
@@ -145,7 +152,7 @@ export class MockHub {
 		const size = context ?? 8192;
 		const [cache, working] = [size * 147_456, 67_108_864 + weights / 20];
 		const needed = weights + cache + working;
-		return { fits: needed > FREE ? "no" : needed > FREE * 0.8 ? "tight" : "yes", weights, cache, working, needed, available: FREE, graphics: { layers: 29, processorExperts: 0, of: 37, devices: ["AMD Radeon RX 7600"], free: 7_400_000_000 }, context: size, trainedContext: 32_768, largestContext: Math.min(32_768, Math.floor((FREE - weights - working) / 147_456 / 256) * 256), architecture: "qwen3", parameters: 4_022_468_096, hasTemplate: true };
+		return { fits: needed > FREE ? "no" : needed > FREE * 0.8 ? "tight" : "yes", weights, cache, working, needed, available: FREE, graphics: { layers: 29, processorExperts: 0, of: 37, devices: ["AMD Radeon RX 7600"], free: 7_400_000_000 }, context: size, trainedContext: 32_768, largestContext: Math.min(32_768, Math.floor((FREE - weights - working) / 147_456 / 256) * 256), architecture: "qwen3", parameters: 4_022_468_096, hasTemplate: true, wordsPerMinute: words(weights) };
 	};
 
 	op_download_suggestion = ({ id }: { id: string }): Download => {

@@ -18,6 +18,7 @@ export const SCENES = [
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
 	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "modelsettings", "modeladapters", "modelmoves", "modelmove", "modeltasks", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "health", "toolservers", "toolserversnone", "toolserveredit", "toolserverspaste",
 	"backups", "backupsnone", "backupsfailed", "backupsrestore", "datawarnings", "trash", "trashnone", "trashdelete",
+	"updates", "updatesdownload", "updatesready", "updatespackage", "updatesfailed",
 	"help", "helperror", "helpsearch", "helplist",
 ] as const;
 
@@ -178,8 +179,22 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene.startsWith("localapi")) await localApi(scene, app);
 	if (scene.startsWith("toolserver")) await toolServers(scene, app);
 	if (scene.startsWith("backups") || scene.startsWith("trash")) await safety(scene, app);
+	if (scene.startsWith("updates")) await updates(scene, engine, app);
 	if (scene.startsWith("help")) await help(scene, app);
 	document.documentElement.dataset.ready = "yes";
+}
+
+/** Shows the updates: a newer version and the one before, a download, a package, and a failed check. */
+async function updates(scene: Scene, engine: MockEngine, app: App): Promise<void> {
+	app.go("settings");
+	await press("[data-testid=settings-updates]");
+	if (scene === "updatesfailed") return until(() => document.querySelector("[data-testid=error]") !== null);
+	await press("[data-testid=check-updates]:not(:disabled)");
+	await until(() => document.querySelector("[data-testid=update-offer]") !== null);
+	if (scene !== "updatesdownload" && scene !== "updatesready") return;
+	await press("[data-testid=download-update]");
+	await until(() => app.updates.status?.phase === "downloading");
+	engine.updates.reach(scene === "updatesready" ? 1 : 0.37);
 }
 
 /** Shows the local API: with keys, with a busy port, with the form of a key, and with a new key. */

@@ -28,6 +28,7 @@ mod turn;
 pub use api::TurnOptions;
 pub use base::clock::Clock;
 pub use base::events::Events;
+pub use base::memory_meter::MemoryMeter;
 pub use base::open_store::OpenError;
 pub use base::options::Options;
 pub use base::panics::contained;

@@ -124,6 +124,23 @@ pub fn graphics_memory(devices: &Devices) -> u64 {
     discrete.map(usable).fold(0, u64::saturating_add)
 }
 
+/// Estimates the share of a model file of `bytes` that `devices` would compute, from 0 to 1. `cache`
+/// are the bytes of its KV cache.
+pub fn graphics_share(bytes: u64, cache: u64, devices: &Devices) -> f64 {
+    let room = room(bytes, &devices.graphics());
+    let needed = bytes.saturating_add(cache).max(1);
+    (room as f64 / needed as f64).min(1.0)
+}
+
+/// Bytes that layers of a model with `weights` may take on `devices`.
+fn room(weights: u64, devices: &[&Device]) -> u64 {
+    let compute = COMPUTE.saturating_add(weights / 20);
+    devices
+        .iter()
+        .map(|device| usable(device).saturating_sub(compute))
+        .fold(0, u64::saturating_add)
+}
+
 /// Free memory of a device without what stays free.
 fn usable(device: &Device) -> u64 {
     device
@@ -182,11 +199,7 @@ pub(crate) fn layers_that_fit(size: ModelSize, cache: u64, devices: &[&Device]) 
     if size.layers == 0 {
         return 0;
     }
-    let compute = COMPUTE.saturating_add(size.weights / 20);
-    let room = devices
-        .iter()
-        .map(|device| usable(device).saturating_sub(compute))
-        .fold(0, u64::saturating_add);
+    let room = room(size.weights, devices);
     // The output layer and the token table are about as large as one layer in most models, and
     // larger in small ones.
     let per_layer = (size.weights.saturating_add(cache) / u64::from(size.layers)).max(1);
@@ -334,6 +347,17 @@ mod tests {
             "a larger context leaves less room"
         );
         assert_eq!(layers_that_fit(LARGE, 0, &[]), 0);
+    }
+
+    #[test]
+    fn share_grows_with_the_free_memory() {
+        let share =
+            |free| graphics_share(LARGE.weights, GIB, &Devices::Known(vec![card(free * GIB)]));
+        assert_eq!(share(8), 1.0);
+        assert_eq!(share(0), 0.0);
+        let half = share(4);
+        assert!((0.3..0.7).contains(&half), "{half}");
+        assert_eq!(graphics_share(0, 0, &Devices::Unknown), 0.0);
     }
 
     #[test]

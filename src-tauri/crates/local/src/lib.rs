@@ -1,5 +1,5 @@
-//! Local models: GGUF headers, memory estimates, and the supervisor of the worker processes, which
-//! implements [`provider::Provider`].
+//! Local models: GGUF headers, estimates of memory and speed, and the supervisor of the worker
+//! processes, which implements [`provider::Provider`].
 //!
 //! Guarantees
 //! - A file is checked in Rust before a worker opens it. The error names the file and the fault.
@@ -40,6 +40,7 @@ mod process;
 mod projectors;
 mod saved;
 mod settings;
+pub mod speed;
 mod status;
 mod token_rules;
 
@@ -49,7 +50,7 @@ pub use counting::{CountingMethod, REVISION as COUNTING_REVISION};
 pub use devices::{Devices, is_graphics};
 pub use failure::GRAMMAR_HINT;
 pub use gguf::{GgufError, GgufHeader, open_tokenizer};
-pub use gpu_fit::{GraphicsFit, graphics_fit, graphics_memory};
+pub use gpu_fit::{GraphicsFit, graphics_fit, graphics_memory, graphics_share};
 pub use host::{LocalHost, LocalProvider};
 pub use library::{Fit, Inspected, ModelError, inspect};
 pub use load::{LoadNote, LoadOptions, LoadReason};

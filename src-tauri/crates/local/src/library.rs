@@ -307,6 +307,7 @@ mod tests {
             layers: Some(1),
             parameters: 1,
             expert_bytes: 0,
+            used_experts: 1.0,
             dense_layers: 0,
             cache_bytes_per_token: Some(cache_bytes_per_token),
             embedding_length: None,
@@ -351,6 +352,19 @@ mod tests {
         );
         assert_eq!(at(u64::MAX), Some(131_072));
         assert_eq!(fit(&header(0), 1, 1, Some(1)).largest_context(8_192), None);
+    }
+
+    #[test]
+    fn token_reads_only_the_experts_it_uses() {
+        let mixture = GgufHeader {
+            expert_bytes: 16_000,
+            used_experts: 0.125,
+            ..header(0)
+        };
+        assert_eq!(mixture.bytes_per_token(18_000), 4_000);
+        assert_eq!(mixture.bytes_per_token(8_000), 1_000);
+        assert_eq!(header(0).bytes_per_token(18_000), 18_000);
+        assert_eq!(mixture.bytes_per_token(0), 0);
     }
 
     #[test]

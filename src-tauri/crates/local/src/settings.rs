@@ -1,7 +1,9 @@
 //! Settings of the workers and their supervisor.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
+
+use installation::Installation;
 
 use crate::library::available_memory;
 
@@ -84,26 +86,14 @@ impl Default for Policy {
     }
 }
 
-/// Returns `$INGLENOOK_WORKER`, else the binary next to this one, else its place in packages. Test
-/// binaries are one folder deeper.
+/// Returns `$INGLENOOK_WORKER`, else the worker of this installation.
 fn worker_path() -> PathBuf {
     if let Some(path) = std::env::var_os(WORKER_VARIABLE) {
         return path.into();
     }
-    let name = format!("inglenook-worker{}", std::env::consts::EXE_SUFFIX);
-    let exe = std::env::current_exe().unwrap_or_default();
-    let folder = match exe.parent() {
-        Some(folder) if folder.ends_with("deps") => folder.parent(),
-        folder => folder,
-    };
-    let folder = folder.unwrap_or(Path::new(""));
-    let sibling = folder.join(&name);
-    let packaged = folder.join("../lib/inglenook").join(&name);
-    if !sibling.exists() && packaged.exists() {
-        packaged
-    } else {
-        sibling
-    }
+    Installation::of_this_program()
+        .map(|installation| installation.worker())
+        .unwrap_or_default()
 }
 
 /// A tenth of the available memory, at most 512 MiB. Larger caches have frozen machines with little

@@ -14,12 +14,14 @@ mod story;
 mod tool_servers;
 mod tools;
 mod turn;
+mod update;
 
 use std::path::PathBuf;
 
 pub(crate) use api_key::{ApiKeyArgs, ApiKeyVerb};
 pub(crate) use character::CharacterVerb;
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 pub(crate) use endpoints::{EndpointArgs, EndpointVerb};
 pub(crate) use folders::{FolderList, FoldersVerb, PlaceArgs};
 pub(crate) use group::{GroupMemberArgs, GroupVerb};
@@ -34,6 +36,7 @@ pub(crate) use story::StoryVerb;
 pub(crate) use tool_servers::{GrantArg, ToolServerArgs, ToolServerVerb};
 pub(crate) use tools::ToolVerb;
 pub(crate) use turn::{ChatArgs, ModelArgs, PlacementArg, PromptArgs, StageArg};
+pub(crate) use update::UpdateArgs;
 
 /// Private character chat on this machine, from the command line.
 #[derive(Debug, Parser)]
@@ -266,11 +269,22 @@ pub(crate) enum Verb {
     },
     /// Check the integrity of all data: the database, pictures and files, backups
     Check,
+    /// Show what is known about updates; check, install or take back one
+    Update(UpdateArgs),
     /// Report the health of the app and its models
     Doctor {
         /// Also contact each endpoint
         #[arg(long)]
         endpoints: bool,
+    },
+    /// Print the script with which a shell completes the arguments of `nook`
+    Completions { shell: Shell },
+    /// Print the manual page of `nook`
+    #[command(hide = true)]
+    Man {
+        /// Write it and the pages of all verbs into a folder instead
+        #[arg(long, value_name = "FOLDER")]
+        into: Option<PathBuf>,
     },
 }
 

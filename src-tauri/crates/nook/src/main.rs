@@ -11,7 +11,6 @@
 mod cli;
 mod failure;
 mod find;
-mod folders;
 mod interrupts;
 mod output;
 mod verbs;

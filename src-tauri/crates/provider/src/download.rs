@@ -3,22 +3,25 @@
 
 mod address;
 mod served;
+mod small;
+mod source;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, ETAG, HeaderMap, IF_RANGE, RANGE};
-use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
-use secrecy::SecretString;
 use tokio::fs::{self, File, OpenOptions};
 use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use self::address::{follow, is_loopback, is_safe};
+pub(crate) use self::address::Redirects;
+use self::address::is_loopback;
 use self::served::{ServedRange, length};
+pub use self::small::fetch_small;
+pub use self::source::DownloadSource;
 use crate::hub::{self, HubFault};
 use crate::tls;
 
@@ -66,6 +69,9 @@ pub enum DownloadError {
     /// The server sends a file of another size than the hub states. The received bytes are deleted.
     #[error("the hub states {expected} bytes, but the file has {found}")]
     Size { expected: u64, found: u64 },
+    /// Only [`fetch_small`] has this limit.
+    #[error("the file has more than {limit} bytes")]
+    TooLong { limit: usize },
 }
 
 /// The expectations of the caller besides the address.
@@ -79,61 +85,6 @@ pub struct Conditions<'a> {
     /// Whether the disk has room for this many further bytes; asked before the download and every
     /// 64 MiB.
     pub has_room: Option<&'a (dyn Fn(u64) -> bool + Sync)>,
-}
-
-/// A validated download URL, with the access token of its hub. `Debug` does not show the token.
-#[derive(Debug, Clone)]
-pub struct DownloadSource {
-    url: Url,
-    token: Option<SecretString>,
-}
-
-impl DownloadSource {
-    /// Accepts only URLs whose response nobody on the network can alter: HTTPS, or this machine.
-    ///
-    /// # Errors
-    /// [`DownloadError::Address`].
-    pub fn parse(text: &str) -> Result<Self, DownloadError> {
-        let refused = |why| DownloadError::Address {
-            url: text.chars().take(MAX_TEXT).collect(),
-            why,
-        };
-        let url = Url::parse(text).map_err(|_| refused("it is not a valid URL"))?;
-        if !is_safe(&url) {
-            return Err(refused("it must begin with https://"));
-        }
-        Ok(Self { url, token: None })
-    }
-
-    /// A file of a hub, whose address was validated.
-    pub(crate) fn of(url: Url, token: Option<SecretString>) -> Self {
-        Self { url, token }
-    }
-
-    pub(crate) fn into_url(self) -> Url {
-        self.url
-    }
-
-    /// Returns the last path segment, with each character that some file system rejects replaced.
-    pub fn file_name(&self) -> Option<String> {
-        let last = self.url.path_segments()?.next_back()?;
-        let name: String = last
-            .chars()
-            .map(|letter| {
-                if letter.is_ascii_alphanumeric() || "._-".contains(letter) {
-                    letter
-                } else {
-                    '-'
-                }
-            })
-            .collect();
-        Some(name)
-            .filter(|name| name.len() <= MAX_TEXT && !name.starts_with('.') && !name.is_empty())
-    }
-
-    fn host(&self) -> String {
-        self.url.host_str().unwrap_or_default().to_owned()
-    }
 }
 
 /// Downloads the file into `part`. Resumes an existing part if its ETag still matches.
@@ -295,7 +246,7 @@ async fn request(
     tag: &str,
     verified: bool,
 ) -> Result<Response, DownloadError> {
-    let mut request = client(&source.url)?
+    let mut request = client(&source.url, source.redirects)?
         .get(source.url.clone())
         .header(ACCEPT_ENCODING, "identity");
     if let Some(token) = source.token.as_ref().and_then(hub::bearer) {
@@ -379,12 +330,12 @@ async fn receive(
 }
 
 /// A client for this address and the redirects that it may follow.
-pub(crate) fn client(url: &Url) -> Result<Client, DownloadError> {
+pub(crate) fn client(url: &Url, redirects: Redirects) -> Result<Client, DownloadError> {
     tls::install();
     let mut builder = Client::builder()
         .connect_timeout(CONNECT)
         .read_timeout(SILENCE)
-        .redirect(Policy::custom(follow))
+        .redirect(redirects.policy())
         .user_agent(concat!("inglenook/", env!("CARGO_PKG_VERSION")));
     if is_loopback(url) {
         builder = builder.no_proxy();

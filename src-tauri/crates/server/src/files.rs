@@ -9,6 +9,7 @@ use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
+use installation::Installation;
 use tower_http::services::ServeDir;
 
 use crate::respond::ErrorResponse;
@@ -42,10 +43,7 @@ pub fn find_ui() -> Result<PathBuf, ServeError> {
 }
 
 fn usual_folders(program: &Path) -> Vec<PathBuf> {
-    let installed = program
-        .parent()
-        .and_then(Path::parent)
-        .map(|root| root.join("lib/inglenook/ui"));
+    let installed = Installation::of(program).map(|installation| installation.library().join("ui"));
     let repository = program
         .ancestors()
         .skip(1)

@@ -13,6 +13,7 @@ mod house;
 mod models;
 mod process;
 mod python;
+mod release;
 mod run;
 mod system;
 mod tally;
@@ -48,8 +49,10 @@ enum XtaskCommand {
     Bench(bench::Options),
     /// Counts large files, functions and handles, cycles and other signs of poor structure.
     House(house::Options),
-    /// Builds the installers into target/package/<profile>/bundle.
+    /// Builds the packages into target/package/<profile>.
     Bundle(bundle::Options),
+    /// Prepares finished packages for publication: checksums, signatures and notes.
+    Release(release::Options),
     /// Takes screenshots of every screen of the UI, in ui/test-results/screenshots.
     Screenshots,
 }
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         XtaskCommand::Bench(options) => bench::bench(&options),
         XtaskCommand::House(options) => house::house(&options),
         XtaskCommand::Bundle(options) => bundle::bundle(&options),
+        XtaskCommand::Release(options) => release::release(&options),
         XtaskCommand::Screenshots => run::screenshots(),
     };
     match result {

@@ -13,6 +13,10 @@ pub(crate) enum Need {
     Test,
     /// The Vulkan backend of the worker, and its test.
     Vulkan,
+    /// The packages for Linux.
+    Bundle,
+    /// Signed files for publication.
+    Release,
 }
 
 struct SystemPackage {
@@ -50,7 +54,16 @@ const fn vulkan(name: &'static str, why: &'static str) -> SystemPackage {
     }
 }
 
-const PACKAGES: [SystemPackage; 21] = [
+const fn bundle(name: &'static str, why: &'static str) -> SystemPackage {
+    SystemPackage {
+        name,
+        why,
+        need: Need::Bundle,
+        programs: &[],
+    }
+}
+
+const PACKAGES: [SystemPackage; 26] = [
     build(
         "build-essential",
         "the C and C++ compiler of SQLite and llama.cpp",
@@ -103,6 +116,16 @@ const PACKAGES: [SystemPackage; 21] = [
         "mesa-vulkan-drivers",
         "a software Vulkan device for the test",
     ),
+    bundle("rpm", "makes the .rpm"),
+    bundle("zstd", "compresses the portable edition"),
+    bundle("desktop-file-utils", "checks the desktop file"),
+    bundle("appstream", "checks the description for software centres"),
+    SystemPackage {
+        name: "minisign",
+        why: "signs the manifest of the update channel",
+        need: Need::Release,
+        programs: &["minisign"],
+    },
     SystemPackage {
         name: "chromium",
         why: "the browser of the browser tests and the screenshots",

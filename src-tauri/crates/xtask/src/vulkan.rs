@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// How to get what the backend needs.
-const HOW: &str = "On Debian and Ubuntu: apt-get install glslc libvulkan-dev spirv-headers. Elsewhere install the Vulkan \
+pub(crate) const HOW: &str = "On Debian and Ubuntu: apt-get install glslc libvulkan-dev spirv-headers. Elsewhere install the Vulkan \
                    SDK from https://vulkan.lunarg.com and set VULKAN_SDK.";
 
 /// Returns the missing part of the Vulkan SDK, or `None` if a build is possible.

@@ -6,6 +6,7 @@ mod local_api;
 mod local_prompts;
 mod meanings;
 mod meanings_of_things;
+mod model_speeds;
 #[cfg(target_os = "linux")]
 mod package;
 mod pictures;

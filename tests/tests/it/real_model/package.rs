@@ -13,7 +13,7 @@ fn package() -> PathBuf {
         .nth(3)
         .unwrap()
         .to_owned();
-    let folder = target.join("package/debug/bundle/deb");
+    let folder = target.join("package/debug");
     let packages = fs::read_dir(&folder)
         .into_iter()
         .flatten()
@@ -99,7 +99,10 @@ fn package_contains_app_model_and_web_ui() {
         "usr/lib/inglenook/inglenook-worker",
         "usr/lib/inglenook/models/SmolLM2-135M-Instruct.Q4_1.gguf",
         "usr/lib/inglenook/ui/index.html",
-        "usr/share/applications/Inglenook.desktop",
+        "usr/share/applications/org.inglenook.app.desktop",
+        "usr/share/man/man1/nook.1.gz",
+        "usr/share/bash-completion/completions/nook",
+        "usr/lib/inglenook/third-party-licences.txt",
         "usr/share/doc/inglenook/LICENCES.md",
         "usr/share/doc/inglenook/OFL-Literata.txt",
     ];

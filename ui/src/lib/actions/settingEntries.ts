@@ -47,7 +47,10 @@ export function settingEntries(layered: readonly LayeredSetting[]): SettingEntry
 		entry("localApi", "localApiPort", t("localApi.port"), t("localApi.portAbout"), t("settings.localApi")),
 		entry("localApi", "apiKeys", t("apiKeys.title"), t("apiKeys.about"), t("settings.localApi")),
 		entry("trash", "trash", t("settings.trash"), t("trash.about")),
+		entry("updates", "updates", t("settings.updates"), t("updates.about")),
+		entry("updates", "weeklyUpdates", t("updates.weekly"), t("updates.weeklyAbout"), t("settings.updates")),
 		entry("health", "health", t("settings.health")),
+		entry("health", "about", t("about.title"), t("about.text"), t("settings.health")),
 		...layered.map((setting) => ({
 			tab: setting.group === "tools" ? "tools" : "writing",
 			row: setting.key,

@@ -14,6 +14,8 @@ export function client(call: Call) {
 		health: () => call("health", {  }) as Promise<Health>,
 		/** The same, after contacting every endpoint, each for at most five seconds. */
 		healthWithEndpoints: () => call("health_with_endpoints", {  }) as Promise<Health>,
+		/** The licences of software, models and data of others in this build; `null` if it has no list of them. */
+		thirdPartyLicences: () => call("third_party_licences", {  }) as Promise<string | null>,
 		getSettings: () => call("get_settings", {  }) as Promise<Settings>,
 		/** Changes the fields that are present, and no others. */
 		updateSettings: (change: SettingsChange) => call("update_settings", { change }) as Promise<Settings>,
@@ -46,6 +48,18 @@ export function client(call: Call) {
 		/** Sets the maximum size of all backups. The next backup applies it. */
 		setBackupBudget: (megabytes: number) => call("set_backup_budget", { megabytes }) as Promise<Backups>,
 		forgetSecondPlace: () => call("forget_second_place", {  }) as Promise<Backups>,
+		/** What is known about updates. No server is contacted. */
+		updatesStatus: () => call("updates_status", {  }) as Promise<UpdateStatus>,
+		/** Asks the server of updates for the newest version. Its answer must be signed. */
+		checkForUpdates: () => call("check_for_updates", {  }) as Promise<UpdateStatus>,
+		/** Downloads the newer version and verifies it. Events report the progress and the end. */
+		downloadUpdate: () => call("download_update", {  }) as Promise<UpdateStatus>,
+		/** Stops the download; what it has received stays. */
+		stopUpdateDownload: () => call("stop_update_download", {  }) as Promise<UpdateStatus>,
+		/** Makes a backup, installs the downloaded version next to this one, and lets it start after a restart. */
+		installUpdate: () => call("install_update", {  }) as Promise<UpdateStatus>,
+		/** Lets the previous version start after a restart. It may refuse data that this version has saved; the status names the backup from before the update. */
+		goBackToPreviousVersion: () => call("go_back_to_previous_version", {  }) as Promise<UpdateStatus>,
 		/** Deleted chats, characters and lorebooks, the last deleted first. */
 		trash: () => call("trash", {  }) as Promise<TrashItem[]>,
 		restoreFromTrash: (items: TrashRef[]) => call("restore_from_trash", { items }) as Promise<void>,
@@ -449,6 +463,8 @@ export function client(call: Call) {
 		hubFit: (repo: string, path: string, context: number | null) => call("hub_fit", { repo, path, context }) as Promise<FitReport>,
 		/** The catalogue of models that comes with the app, the best one for this machine first. */
 		suggestedModels: () => call("suggested_models", {  }) as Promise<SuggestedModel[]>,
+		/** How fast the models of the library write on this machine, as measured or estimated. Those whose speed is not known are left out. */
+		modelSpeeds: () => call("model_speeds", {  }) as Promise<ModelSpeed[]>,
 		/** Whether to say that a larger model talks better: only small ones can answer, and the hint was not dismissed. */
 		hintsAtLargerModel: () => call("hints_at_larger_model", {  }) as Promise<boolean>,
 		dismissLargerModelHint: () => call("dismiss_larger_model_hint", {  }) as Promise<void>,
@@ -644,6 +660,17 @@ export type AttachedDocument = {
 	/**  Number of passages, which are searched separately. */
 	passages: number,
 	created: string,
+};
+
+/**  A newer version. */
+export type AvailableUpdate = {
+	version: string,
+	published: string | null,
+	notes: UpdateNotes,
+	/**  Bytes of the archive; `null` if the app does not download it. */
+	bytes: number | null,
+	/**  The command that installs the package; `null` if the app installs the update. */
+	command: string | null,
 };
 
 /**  A picture that chats can show behind their messages. */
@@ -1545,6 +1572,8 @@ export type Event =
 { event: "modelMoving"; moving: ModelMove } | 
 /**  A move has ended. It was given up unless `moved`. */
 { event: "modelMoveEnded"; model: ModelId; name: string; folder: string; moved: boolean } | 
+/**  Progress or a new state of an update. */
+{ event: "updateChanged"; status: UpdateStatus } | 
 /**  The listener was too slow and missed events: it should reload what it shows. */
 { event: "missed" };
 
@@ -1607,6 +1636,11 @@ export type FitReport = {
 	parameters: number | null,
 	/**  The file contains a chat template. */
 	hasTemplate: boolean,
+	/**
+	 *  Expected speed in words of English text, rounded to two digits; `null` until the memory of
+	 *  this machine is measured.
+	 */
+	wordsPerMinute: number | null,
 };
 
 /**  Whether a model file fits into this machine's memory, as an estimate from its header. */
@@ -2526,6 +2560,17 @@ export type ModelRef = { kind: "local"; id: ModelId } |
 /**  The id of an endpoint, which selects its preset model, or the id of one of its models. */
 { kind: "remote"; id: string };
 
+/**  How fast a model of the library writes on this machine. */
+export type ModelSpeed = {
+	/**  Id of the model. */
+	model: ModelId,
+	tokensPerSecond: number | null,
+	/**  The same as words of English text, rounded to two digits. */
+	wordsPerMinute: number,
+	/**  Replies of this model were measured. Otherwise the speed is an estimate. */
+	isMeasured: boolean,
+};
+
 /**  Whether and where a local model is loaded. */
 export type ModelState = {
 	/**  Id of the model. */
@@ -2694,6 +2739,16 @@ export type PresetChoice = {
 	value: string,
 	/**  Its kind and name, for people. */
 	name: string,
+};
+
+/**  The version to go back to. */
+export type PreviousVersion = {
+	version: string,
+	/**
+	 *  The backup from before the update. The earlier version may refuse data that this version has
+	 *  saved.
+	 */
+	backup: Backup | null,
 };
 
 /**  Priority of a block. Blocks of lower priority are dropped first. */
@@ -3331,6 +3386,8 @@ export type Settings = {
 	defaultPersona?: PersonaId | null,
 	notifications?: Notifications,
 	localApi?: LocalApiSettings,
+	/**  Looks for updates once a week. */
+	weeklyUpdateCheck?: boolean,
 };
 
 /**  Product settings to change. Fields that are absent stay as they are. */
@@ -3341,6 +3398,7 @@ export type SettingsChange = {
 	defaultPersona?: PersonaId | null,
 	notifications?: Notifications | null,
 	localApi?: LocalApiSettings | null,
+	weeklyUpdateCheck?: boolean | null,
 };
 
 /**  The severity of a problem. */
@@ -3549,12 +3607,18 @@ export type SuggestedModel = {
 	/**  Estimated size of the download. The hub states the true one. */
 	bytes: number | null,
 	fits: Fits,
-	/**
-	 *  Estimated tokens per second without a graphics card; `null` if one holds the model, which is
-	 *  faster.
-	 */
+	/**  Expected tokens per second on this machine; `null` until its memory is measured. */
 	tokensPerSecond: number | null,
-	/**  The one that writes best and still answers quickly on this machine. */
+	/**  The same as words of English text, rounded to two digits. */
+	wordsPerMinute: number | null,
+	/**  Replies of this model were measured. Otherwise the speed is an estimate. */
+	speedIsMeasured: boolean,
+	/**  It writes about as fast as people read. */
+	isQuick: boolean,
+	/**
+	 *  The one that writes best among those that fit and are quick. If none is quick, it is the
+	 *  fastest that fits.
+	 */
 	best: boolean,
 	/**  A file of its repository is in the library. */
 	installed: boolean,
@@ -3925,6 +3989,52 @@ export type UnsupportedScript = {
 	/**  Counted from 1. */
 	line: number,
 	text: string,
+};
+
+/**  How this installation gets a new version. */
+export type UpdateMethod = 
+/**  The app downloads and installs it. */
+"app" | 
+/**  The user installs a package. */
+"deb" | "rpm" | "flatpak" | 
+/**  The user builds it from source. */
+"source";
+
+/**  What is new, in Markdown. */
+export type UpdateNotes = {
+	en: string,
+	de: string | null,
+};
+
+/**  The work in progress, or the next step. */
+export type UpdatePhase = 
+/**  No newer version is known. */
+"idle" | "checking" | 
+/**  A newer version is known. */
+"available" | "downloading" | 
+/**  The newer version is downloaded and verified. */
+"ready" | "installing" | 
+/**  Another version starts after a restart. */
+"restart";
+
+/**  Everything about updates. */
+export type UpdateStatus = {
+	/**  Version of this program. */
+	version: string,
+	method: UpdateMethod,
+	/**  Whether this build knows where to look for updates. */
+	hasAddress: boolean,
+	/**  The last check with a valid answer. */
+	lastCheck: string | null,
+	phase: UpdatePhase,
+	available: AvailableUpdate | null,
+	/**  Bytes of the archive that are downloaded. */
+	downloaded: number | null,
+	/**  Why the last check, download or installation failed. */
+	failure: ApiError | null,
+	/**  The version that starts after a restart, if it is another one. */
+	nextVersion: string | null,
+	previous: PreviousVersion | null,
 };
 
 /**  A variable that templates may use. */

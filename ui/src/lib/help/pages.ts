@@ -4,7 +4,7 @@ export const GROUPS = [
 	{ name: "chat", pages: ["chatting", "characters", "personas", "groups", "lorebooks", "documents", "tools", "tool-servers"] },
 	{ name: "prompt", pages: ["memory", "context", "xray", "prompt-templates", "presets", "scripts"] },
 	{ name: "data", pages: ["backups", "privacy"] },
-	{ name: "reference", pages: ["keyboard", "command-line", "local-api", "troubleshooting"] },
+	{ name: "reference", pages: ["updates", "keyboard", "command-line", "local-api", "troubleshooting"] },
 ] as const;
 
 export type PageName = (typeof GROUPS)[number]["pages"][number];

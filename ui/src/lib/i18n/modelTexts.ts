@@ -25,6 +25,13 @@ export function placement(state: ModelState): string {
 	});
 }
 
+/** How fast a model writes; empty if it is not known. */
+export function writingSpeed(wordsPerMinute: number | null, isMeasured: boolean): string {
+	if (wordsPerMinute === null) return "";
+	const values = { count: wordsPerMinute, shown: number(wordsPerMinute) };
+	return isMeasured ? t("models.writesMeasured", values) : t("models.writes", values);
+}
+
 /** How a loaded model differs from what was wished. */
 export function noteText(note: LoadNote): string {
 	if (note.kind === "withoutGraphics") return t("modelLoad.withoutGraphics");

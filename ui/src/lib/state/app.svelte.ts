@@ -32,6 +32,7 @@ import { followOrigin } from "./origins";
 import { PersonaActions } from "./personaActions";
 import { Openings } from "./openings.svelte";
 import { SettingsState } from "./settings.svelte";
+import { Updates } from "./updates.svelte";
 import { Links } from "./links.svelte";
 import { Undo } from "./undo";
 import { Zoom } from "./zoom";
@@ -82,6 +83,7 @@ export class App {
 	readonly dataWarnings: DataWarnings;
 	readonly toolServers: ToolServers;
 	readonly settings: SettingsState;
+	readonly updates: Updates;
 	readonly xray: Xray;
 	readonly memories: Memories;
 	readonly templates: Templates;
@@ -155,6 +157,12 @@ export class App {
 		this.dataWarnings = new DataWarnings(this.api);
 		this.modelMoves = new ModelMoves(this.api, { attempt: (action) => this.attempt(action) });
 		this.settings = new SettingsState(this.api, this.look, this.fail);
+		this.updates = new Updates(this.api, {
+			available: (version) => {
+				const action = { label: t("toast.updateShow"), run: () => this.showSettings({ tab: "updates", row: "updates" }) };
+				this.toasts.show({ kind: "news", text: t("toast.updateAvailable", { version }), action }, Infinity);
+			},
+		});
 		this.xray = new Xray(this.api);
 		this.memories = this.createMemories();
 		this.templates = new Templates(this.api);

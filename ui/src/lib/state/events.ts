@@ -6,7 +6,7 @@ import { ImportToasts } from "./importToasts";
 import { takeFirstLearned } from "./memory/firstLearned";
 import { notifyOfReply } from "./notifier";
 
-type ChatEvent = Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "downloading" | "downloadEnded" | "modelMoving" | "modelMoveEnded" | "loadedDifferently" | "missed" }>;
+type ChatEvent = Exclude<Event, { event: "changed" | "imported" | "importing" | "importEnded" | "downloading" | "downloadEnded" | "modelMoving" | "modelMoveEnded" | "loadedDifferently" | "updateChanged" | "missed" }>;
 
 /** Applies the events of the engine to the state of the app. */
 export class EngineEvents {
@@ -38,7 +38,8 @@ export class EngineEvents {
 			if (event.moved) app.toasts.show({ kind: "news", text: t("toast.modelMoved", { name: event.name }), detail: event.folder });
 		} else if (event.event === "loadedDifferently") {
 			app.toasts.show({ kind: "news", text: t("toast.loadedDifferently", { name: event.model }), detail: event.notes.map(noteText).join(" ") });
-		} else if (event.event === "missed") void this.#reload();
+		} else if (event.event === "updateChanged") app.updates.receive(event.status);
+		else if (event.event === "missed") void this.#reload();
 		else this.#receiveForChat(event);
 	}
 

@@ -1,5 +1,5 @@
 import { asApiError } from "../api/errors";
-import type { ApiError, Download, FitReport, HubModel, HubRepository, HubSettings, OtherAppModels, SuggestedModel } from "../api/generated";
+import type { ApiError, Download, FitReport, HubModel, HubRepository, HubSettings, ModelSpeed, OtherAppModels, SuggestedModel } from "../api/generated";
 import type { Api } from "./api";
 
 interface Callbacks {
@@ -11,6 +11,10 @@ interface Callbacks {
 export class ModelLibrary {
 	downloads = $state.raw<Download[]>([]);
 	suggestions = $state.raw<SuggestedModel[]>([]);
+	/** Speeds of the models on this computer, as far as they are known. */
+	speeds = $state.raw<ModelSpeed[]>([]);
+	/** The suggestions have been loaded, or could not be. */
+	loaded = $state(false);
 	others = $state.raw<OtherAppModels[]>([]);
 	settings = $state.raw<HubSettings | null>(null);
 	/** Whether to say under the composer that a larger model talks better. */
@@ -41,12 +45,26 @@ export class ModelLibrary {
 
 	/** Loads what the models screen needs. */
 	async loadScreen(): Promise<void> {
-		[this.suggestions, this.others, this.settings] = await Promise.all([this.api.suggestedModels(), this.api.findOtherModels(), this.api.hubSettings()]);
+		await Promise.all([this.#loadSuggestions(), this.#loadSources()]);
 	}
 
-	/** Another set of models is installed now. */
+	/** Other models are installed, or their speed has changed. */
 	async modelsChanged(): Promise<void> {
-		if (this.suggestions.length > 0) await this.callbacks.attempt(async () => (this.suggestions = await this.api.suggestedModels()));
+		if (this.loaded) await this.callbacks.attempt(() => this.#loadSuggestions());
+	}
+
+	/** The first suggestions measure the computer for about a second, which also gives the speeds. */
+	async #loadSuggestions(): Promise<void> {
+		try {
+			this.suggestions = await this.api.suggestedModels();
+		} finally {
+			this.loaded = true;
+		}
+		this.speeds = await this.api.modelSpeeds();
+	}
+
+	async #loadSources(): Promise<void> {
+		[this.others, this.settings] = await Promise.all([this.api.findOtherModels(), this.api.hubSettings()]);
 	}
 
 	/** Applies an event. */

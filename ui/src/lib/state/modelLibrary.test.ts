@@ -66,3 +66,26 @@ test("fit of a file that is no longer chosen is dropped", async () => {
 	await Promise.resolve();
 	expect(shown?.fit?.context).toBe(2);
 });
+
+test("speeds are asked for once the suggestions have measured them", async () => {
+	const answers: Record<string, (value: unknown) => void> = {};
+	const shell = new FakeShell({
+		suggested_models: () => new Promise((resolve) => (answers.suggested = resolve)),
+		model_speeds: () => [{ model: "one", tokensPerSecond: 7, wordsPerMinute: 320, isMeasured: false }],
+		find_other_models: () => [],
+		hub_settings: () => null,
+	});
+	const models = new ModelLibrary(api(shell), { attempt: async (action) => void (await action()) });
+	const loading = models.loadScreen();
+	await models.modelsChanged();
+	expect([models.loaded, shell.count("suggested_models"), shell.count("model_speeds")]).toEqual([false, 1, 0]);
+	answers.suggested?.([]);
+	await loading;
+	expect([models.loaded, models.speeds[0]?.wordsPerMinute]).toEqual([true, 320]);
+});
+
+test("failed suggestions do not stay under way", async () => {
+	const models = library({ suggested_models: () => Promise.reject(new Error("no answer")), find_other_models: () => [], hub_settings: () => null });
+	await expect(models.loadScreen()).rejects.toThrow();
+	expect([models.loaded, models.suggestions]).toEqual([true, []]);
+});

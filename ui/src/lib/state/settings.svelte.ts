@@ -33,8 +33,8 @@ export class SettingsState {
 
 	set(change: SettingsChange): Promise<unknown> {
 		const before = this.value;
-		const { theme = before.theme, language = before.language, notifications = before.notifications, localApi = before.localApi, ...others } = change;
-		this.show({ ...before, ...others, theme: theme ?? undefined, language: language ?? undefined, notifications: notifications ?? undefined, localApi: localApi ?? undefined });
+		const { theme = before.theme, language = before.language, notifications = before.notifications, localApi = before.localApi, weeklyUpdateCheck = before.weeklyUpdateCheck, ...others } = change;
+		this.show({ ...before, ...others, theme: theme ?? undefined, language: language ?? undefined, notifications: notifications ?? undefined, localApi: localApi ?? undefined, weeklyUpdateCheck: weeklyUpdateCheck ?? undefined });
 		// Sends changes one after the other, so that the later of two quick changes wins.
 		this.#sending = this.#sending.then(() => this.api.updateSettings(change)).catch((thrown: unknown) => {
 			this.show(before);

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use domain::Timestamp;
 use provider::Provider;
 use store::Store;
+use updates::UpdateSource;
 
 use crate::base::clock::Clock;
 use crate::base::events::Announcer;
 use crate::base::idle::IdleWork;
+use crate::base::memory_meter::MemoryMeter;
 use crate::base::options::Options;
 use crate::base::records::data_warnings::DataWarningList;
 use crate::base::running::Running;
@@ -35,6 +37,8 @@ struct BaseState {
     tools: ToolSources,
     home: Option<PathBuf>,
     shipped_models: Vec<PathBuf>,
+    memory_meter: MemoryMeter,
+    updates: UpdateSource,
 }
 
 impl Base {
@@ -57,6 +61,8 @@ impl Base {
             tools: options.tools.clone(),
             home: options.home.clone(),
             shipped_models: options.model_dirs.clone(),
+            memory_meter: options.memory_meter.clone(),
+            updates: options.updates.clone(),
         };
         Self {
             inner: Arc::new(inner),
@@ -110,6 +116,10 @@ impl Base {
         &self.inner.shipped_models
     }
 
+    pub(crate) fn memory_meter(&self) -> &MemoryMeter {
+        &self.inner.memory_meter
+    }
+
     /// The folder in an environment variable of another app; `None` if the options name a home
     /// folder.
     pub(crate) fn folder_of_variable(&self, name: &str) -> Option<PathBuf> {
@@ -119,6 +129,11 @@ impl Base {
             .is_none()
             .then(|| std::env::var_os(name))??;
         Some(PathBuf::from(own)).filter(|folder| folder.is_absolute())
+    }
+
+    /// Where updates come from, and which program they update.
+    pub(crate) fn updates(&self) -> &UpdateSource {
+        &self.inner.updates
     }
 
     /// The sources of tools besides the app's own.

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use provider::Provider;
+use updates::UpdateSource;
 
 use crate::base::clock::Clock;
+use crate::base::memory_meter::MemoryMeter;
 use crate::base::tool_source::ToolSources;
 
 /// Options for [`Self::open`].
@@ -29,4 +31,8 @@ pub struct Options {
     pub tools: ToolSources,
     /// Folder in which other apps' models are looked for; `None` is the user's home folder.
     pub home: Option<PathBuf>,
+    /// Measures the memory, whose speed decides how fast models write.
+    pub memory_meter: MemoryMeter,
+    /// Where updates come from, and which program they update.
+    pub updates: UpdateSource,
 }

@@ -24,6 +24,7 @@ use crate::library::scripts::Scripts;
 use crate::library::snapshots::Snapshots;
 use crate::library::stale_caches::StaleCaches;
 use crate::library::trash::Trash;
+use crate::library::updates::Updates;
 use crate::settings::handle::Configuration;
 
 /// The rooms of all data that the user owns. Clones share one state.
@@ -53,6 +54,7 @@ pub(crate) struct LibraryRooms {
     pub(crate) folders: Folders,
     pub(crate) backups: Backups,
     pub(crate) trash: Trash,
+    pub(crate) updates: Updates,
 }
 
 impl Deref for Library {
@@ -113,6 +115,7 @@ impl Library {
             &stale_caches,
             &warnings,
         );
+        let updates = Updates::new(&config, &backups);
         Self(Arc::new(LibraryRooms {
             config,
             warnings,
@@ -135,6 +138,7 @@ impl Library {
             folders,
             backups,
             trash,
+            updates,
         }))
     }
 

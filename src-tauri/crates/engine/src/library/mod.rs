@@ -22,3 +22,4 @@ pub(crate) mod scripts;
 pub(crate) mod snapshots;
 pub(crate) mod stale_caches;
 pub(crate) mod trash;
+pub(crate) mod updates;

@@ -84,6 +84,7 @@ impl Engine {
                 .drop_stale_caches_in_background();
             engine.library.trash.purge_in_background();
             engine.library.backups.back_up_in_background();
+            engine.library.updates.check_weekly_in_background();
             engine.recall.load_embedding_choice().await?;
             engine.config.hub.load_downloads().await?;
             engine.config.model_moves.load_moves().await?;
@@ -103,6 +104,16 @@ impl Engine {
     pub async fn purge_now(&self) -> Result<(), crate::api::ApiError> {
         let now = self.library.base().now();
         self.library.trash.purge_expired(now).await
+    }
+
+    /// Checks for updates if the user wants that once a week and the last check was a week ago, as
+    /// each session does every hour. Returns whether it did.
+    ///
+    /// # Errors
+    /// Those of a check.
+    #[cfg(feature = "evaluation")]
+    pub async fn check_for_updates_if_due(&self) -> Result<bool, crate::api::ApiError> {
+        self.library.updates.check_if_due().await
     }
 
     fn join(config: Configuration, reading: EncoderState) -> Self {
@@ -184,7 +195,8 @@ impl Engine {
             .downloads()
             .stop_all()
             .into_iter()
-            .chain(self.config.model_moves.jobs().stop_all());
+            .chain(self.config.model_moves.jobs().stop_all())
+            .chain(self.library.updates.stop());
         if tokio::time::timeout(GOODBYE, futures_util::future::join_all(transfers))
             .await
             .is_err()

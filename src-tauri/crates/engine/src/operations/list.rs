@@ -14,6 +14,9 @@ macro_rules! operations {
             config.health: health() -> Health;
             /// The same, after contacting every endpoint, each for at most five seconds.
             config.health: health_with_endpoints() -> Health;
+            /// The licences of software, models and data of others in this build; `null` if it has no
+            /// list of them.
+            config.licences: third_party_licences() -> Option<String>;
             config.app_settings: get_settings() -> Settings;
             /// Changes the fields that are present, and no others.
             config.app_settings: update_settings(change: SettingsChange) -> Settings;
@@ -49,6 +52,21 @@ macro_rules! operations {
             /// Sets the maximum size of all backups. The next backup applies it.
             library.backups: set_backup_budget(megabytes: u32) -> Backups;
             library.backups: forget_second_place() -> Backups;
+
+            /// What is known about updates. No server is contacted.
+            library.updates: updates_status() -> UpdateStatus;
+            /// Asks the server of updates for the newest version. Its answer must be signed.
+            library.updates: check_for_updates() -> UpdateStatus;
+            /// Downloads the newer version and verifies it. Events report the progress and the end.
+            library.updates: download_update() -> UpdateStatus;
+            /// Stops the download; what it has received stays.
+            library.updates: stop_update_download() -> UpdateStatus;
+            /// Makes a backup, installs the downloaded version next to this one, and lets it start
+            /// after a restart.
+            library.updates: install_update() -> UpdateStatus;
+            /// Lets the previous version start after a restart. It may refuse data that this
+            /// version has saved; the status names the backup from before the update.
+            library.updates: go_back_to_previous_version() -> UpdateStatus;
 
             /// Deleted chats, characters and lorebooks, the last deleted first.
             library.trash: trash() -> Vec<TrashItem>;
@@ -541,6 +559,9 @@ macro_rules! operations {
             /// The catalogue of models that comes with the app, the best one for this machine
             /// first.
             config.hub: suggested_models() -> Vec<SuggestedModel>;
+            /// How fast the models of the library write on this machine, as measured or estimated.
+            /// Those whose speed is not known are left out.
+            config.model_speeds: model_speeds() -> Vec<ModelSpeed>;
             /// Whether to say that a larger model talks better: only small ones can answer, and the
             /// hint was not dismissed.
             config.hub: hints_at_larger_model() -> bool;

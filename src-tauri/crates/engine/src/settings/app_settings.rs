@@ -22,6 +22,7 @@ const DEFAULT_MODEL: &str = "default_model";
 const DEFAULT_PERSONA: &str = "default_persona";
 const NOTIFICATIONS: &str = "notifications";
 const LOCAL_API: &str = "local_api";
+const WEEKLY_UPDATE_CHECK: &str = "weekly_update_check";
 pub(crate) const OPEN_CHAT: &str = "open_chat";
 pub(crate) const WELCOMED: &str = "welcomed";
 
@@ -103,6 +104,7 @@ impl AppSettings {
             (DEFAULT_PERSONA, json(&change.default_persona)?),
             (NOTIFICATIONS, json(&change.notifications)?),
             (LOCAL_API, json(&change.local_api)?),
+            (WEEKLY_UPDATE_CHECK, json(&change.weekly_update_check)?),
         ];
         let played = &change.default_persona;
         let anew = played.is_some() && *played != self.settings().default_persona;
@@ -171,6 +173,7 @@ impl SettingsChange {
             default_persona,
             notifications,
             local_api,
+            weekly_update_check,
         } = self;
         settings.theme = theme.unwrap_or(settings.theme);
         settings.language = language.unwrap_or_else(|| std::mem::take(&mut settings.language));
@@ -178,6 +181,7 @@ impl SettingsChange {
         settings.default_persona = default_persona.or_else(|| settings.default_persona.take());
         settings.notifications = notifications.unwrap_or(settings.notifications);
         settings.local_api = local_api.unwrap_or(settings.local_api);
+        settings.weekly_update_check = weekly_update_check.unwrap_or(settings.weekly_update_check);
     }
 }
 
@@ -196,6 +200,7 @@ pub(crate) fn parse(rows: &BTreeMap<String, String>) -> Settings {
         default_persona: field(rows, DEFAULT_PERSONA),
         notifications: field(rows, NOTIFICATIONS),
         local_api: field(rows, LOCAL_API),
+        weekly_update_check: field(rows, WEEKLY_UPDATE_CHECK),
     }
 }
 

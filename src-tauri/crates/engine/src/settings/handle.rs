@@ -17,9 +17,11 @@ use crate::settings::health::HealthChecks;
 use crate::settings::hub::Hub;
 use crate::settings::keychain::Keychain;
 use crate::settings::layers::{SettingEdits, SettingLayers};
+use crate::settings::licences::Licences;
 use crate::settings::model_handles::ModelHandles;
 use crate::settings::model_lookup::ModelLookup;
 use crate::settings::model_moves::ModelMoves;
+use crate::settings::model_speeds::ModelSpeeds;
 use crate::settings::models::Models;
 use crate::settings::prompts::Prompts;
 use crate::settings::speed_test::SpeedTests;
@@ -40,6 +42,7 @@ pub(crate) struct SettingsRooms {
     pub(crate) prompts: Prompts,
     pub(crate) endpoints: Endpoints,
     pub(crate) setting_layers: SettingLayers,
+    pub(crate) model_speeds: ModelSpeeds,
     pub(crate) models: Models,
     pub(crate) setting_edits: SettingEdits,
     pub(crate) speed_tests: SpeedTests,
@@ -49,6 +52,7 @@ pub(crate) struct SettingsRooms {
     pub(crate) model_moves: ModelMoves,
     pub(crate) tool_servers: ToolServers,
     pub(crate) health: HealthChecks,
+    pub(crate) licences: Licences,
 }
 
 impl Deref for Configuration {
@@ -83,6 +87,7 @@ impl Configuration {
         let endpoints = Endpoints::new(&base, &app_settings, &keychain, &token_counts);
         let setting_layers =
             SettingLayers::new(&base, &app_settings, &endpoints, &model_lookup, &prompts);
+        let model_speeds = ModelSpeeds::new(&base, &local);
         let models = Models::new(
             &base,
             &local,
@@ -117,7 +122,14 @@ impl Configuration {
             &model_lookup,
             &token_counts,
         );
-        let hub = Hub::new(&base, &local, &app_settings, &keychain, &models);
+        let hub = Hub::new(
+            &base,
+            &local,
+            &app_settings,
+            &keychain,
+            &models,
+            &model_speeds,
+        );
         let model_moves = ModelMoves::new(
             &base,
             &local,
@@ -146,6 +158,7 @@ impl Configuration {
             prompts,
             endpoints,
             setting_layers,
+            model_speeds,
             models,
             setting_edits,
             speed_tests,
@@ -155,6 +168,7 @@ impl Configuration {
             model_moves,
             tool_servers,
             health,
+            licences: Licences::of_this_program(),
         }))
     }
 

@@ -57,6 +57,8 @@ pub struct GgufHeader {
     /// Bytes of the weights of experts, of which each token uses only some; 0 unless the model is a
     /// mixture of experts.
     pub expert_bytes: u64,
+    /// Share of the experts that each token uses, from 0 to 1; 1 if the header does not say so.
+    pub used_experts: f64,
     /// Number of the first layers, which have no experts in a mixture of experts.
     pub dense_layers: u32,
     /// Bytes of f16 KV cache per token of context; `None` if the header lacks the figures.
@@ -65,6 +67,15 @@ pub struct GgufHeader {
     pub embedding_length: Option<u32>,
     /// The model makes embeddings and cannot generate text.
     pub embeds: bool,
+}
+
+impl GgufHeader {
+    /// Bytes of weights that each token reads, of a model file of `bytes`.
+    pub fn bytes_per_token(&self, bytes: u64) -> u64 {
+        let experts = self.expert_bytes.min(bytes);
+        let unused = experts as f64 * (1.0 - self.used_experts.clamp(0.0, 1.0));
+        bytes.saturating_sub(unused as u64)
+    }
 }
 
 /// Reads and checks the header of the file at `path`. Blocks; a large vocabulary makes the header
@@ -218,6 +229,7 @@ fn describe<R: Read + Seek>(
         layers: of_model("block_count").and_then(|layers| u32::try_from(layers).ok()),
         parameters: tensor::values(tensors),
         expert_bytes: tensor::expert_bytes(tensors),
+        used_experts: used_experts(of_model("expert_used_count"), of_model("expert_count")),
         dense_layers: of_model("leading_dense_block_count")
             .and_then(|count| u32::try_from(count).ok())
             .unwrap_or(0),
@@ -230,6 +242,13 @@ fn describe<R: Read + Seek>(
             || of_model("pooling_type").is_some_and(|pooling| pooling > 0),
         architecture,
     })
+}
+
+fn used_experts(used: Option<u64>, all: Option<u64>) -> f64 {
+    match (used, all) {
+        (Some(used), Some(all)) if used > 0 && used < all => used as f64 / all as f64,
+        _ => 1.0,
+    }
 }
 
 /// Keys and values of every layer, two bytes each (f16).

@@ -10,6 +10,7 @@ mod endpoints;
 #[cfg(feature = "evaluation")]
 mod evaluation;
 mod export;
+mod help_files;
 mod item_list;
 mod keys;
 mod library;
@@ -24,6 +25,9 @@ mod serve;
 mod settings;
 mod story;
 mod tools;
+mod update;
+
+use std::path::PathBuf;
 
 use engine::{Engine, Options};
 
@@ -31,15 +35,17 @@ use engine::{Engine, Options};
 use crate::cli::MemoryVerb;
 use crate::cli::{Cli, LoreVerb, ShowKind, Verb};
 use crate::failure::CommandError;
-use crate::folders;
 use crate::output::Output;
 
 pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
-    if let Verb::Lore {
-        verb: LoreVerb::Test(args),
-    } = cli.verb
-    {
-        return lore::test(&args, out);
+    // These need no data folder.
+    match cli.verb {
+        Verb::Lore {
+            verb: LoreVerb::Test(args),
+        } => return lore::test(&args, out),
+        Verb::Completions { shell } => return help_files::completions(shell, out),
+        Verb::Man { into } => return help_files::manual(into.as_deref(), out),
+        _ => {}
     }
     #[cfg(feature = "evaluation")]
     if let Verb::Memory {
@@ -55,11 +61,11 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
     {
         return evaluation::scenario::scenario(args, cli.data_dir, out).await;
     }
-    let data_dir = cli.data_dir.map_or_else(folders::data, Ok)?;
+    let data_dir = cli.data_dir.map_or_else(default_data_dir, Ok)?;
     let environment = engine::environment();
     let options = Options {
         data_dir,
-        model_dirs: folders::models(),
+        model_dirs: installation::model_dirs(),
         environment,
         ..Options::default()
     };
@@ -89,6 +95,16 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
     };
     engine.shutdown().await;
     result
+}
+
+/// The desktop app's data folder.
+fn default_data_dir() -> Result<PathBuf, CommandError> {
+    installation::data_dir().ok_or_else(|| {
+        CommandError::because(
+            "storage",
+            "this user has no home folder; set a folder with --data-dir",
+        )
+    })
 }
 
 /// Uses the keys in the environment. `chat`, `serve` and `endpoints` know best which endpoint a key
@@ -182,13 +198,18 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
             arguments,
         } => call::call(engine, &operation, arguments, out).await,
         Verb::ApiKey { verb } => api_key::api_key(engine, verb, out).await,
+        Verb::Update(args) => update::update(engine, &args, out).await,
         data @ (Verb::Backup { .. } | Verb::Restore { .. } | Verb::Trash { .. } | Verb::Check) => {
             data_verb(engine, data, out).await
         }
         Verb::Lore {
             verb: LoreVerb::Duplicate { name },
         } => lore::duplicate(engine, &name, out).await,
-        Verb::Doctor { .. } | Verb::Lore { .. } | Verb::Mcp => Ok(()),
+        Verb::Doctor { .. }
+        | Verb::Lore { .. }
+        | Verb::Mcp
+        | Verb::Completions { .. }
+        | Verb::Man { .. } => Ok(()),
     }
 }
 

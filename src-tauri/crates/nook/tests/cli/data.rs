@@ -186,3 +186,53 @@ fn trash_starts_empty_and_refuses_unknown_ids() {
         .run(&["trash", "--restore", "nobody", "--json"])
         .assert_failed("notFound");
 }
+
+#[test]
+fn build_from_source_only_shows_its_version() {
+    let world = World::without_model();
+    let status = world.json(&["update"]);
+    assert_eq!(
+        (&status["version"], &status["method"], &status["phase"]),
+        (
+            &json!(env!("CARGO_PKG_VERSION")),
+            &json!("source"),
+            &json!("idle")
+        )
+    );
+    world
+        .run(&["update", "--back", "--json"])
+        .assert_failed("badInput");
+}
+
+#[cfg(unix)]
+#[test]
+fn update_goes_back_to_the_previous_version() {
+    use std::fs;
+    let world = World::without_model();
+    // On the disk of the program, so that it can have a second name.
+    let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    for name in [version, "0.0.9"] {
+        let folder = root.path().join("versions").join(name);
+        fs::create_dir_all(folder.join("bin")).unwrap();
+        fs::write(folder.join("complete"), "").unwrap();
+    }
+    fs::write(root.path().join("current"), version).unwrap();
+    fs::write(root.path().join("previous"), "0.0.9").unwrap();
+    let program = root.path().join("versions").join(version).join("bin/nook");
+    fs::hard_link(env!("CARGO_BIN_EXE_nook"), &program).unwrap();
+    let done = std::process::Command::new(&program)
+        .arg("--data-dir")
+        .arg(world.data_dir())
+        .args(["update", "--back", "--json"])
+        .env("INGLENOOK_MODELS", world.path("no-models"))
+        .env_remove("DBUS_SESSION_BUS_ADDRESS")
+        .output()
+        .unwrap();
+    let status: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(status["next_version"], "0.0.9", "{done:?}");
+    let warning = String::from_utf8(done.stderr).unwrap();
+    assert!(warning.contains("may refuse data"), "{warning}");
+    let current = fs::read_to_string(root.path().join("current")).unwrap();
+    assert_eq!(current.trim(), "0.0.9");
+}

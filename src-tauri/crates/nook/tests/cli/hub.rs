@@ -25,9 +25,12 @@ fn lists_suggestions_with_licence_and_fit() {
             .as_str()
             .is_some_and(|licence| !licence.is_empty())
     }));
+    assert!(models.iter().all(|model| {
+        model["tokens_per_second"].is_number() && model["words_per_minute"].is_number()
+    }));
     let text = world.run(&["models", "suggest"]).out;
     assert!(
-        text.contains("Apache-2.0") && text.contains("about"),
+        text.contains("Apache-2.0") && text.contains(" words a minute, fits"),
         "{text}"
     );
 }

@@ -1,4 +1,4 @@
-//! Tests of usage errors, help and version.
+//! Tests of usage errors, help, version, completions and manual pages.
 
 use crate::world::World;
 
@@ -70,6 +70,8 @@ fn usage_errors_exit_2_and_write_nothing() {
         &["memory", "export", "--character", "Mira"],
         &["memory", "rank", "--messages", "a.jsonl"],
         &["serve", "--port", "99999"],
+        &["update", "--check", "--back"],
+        &["completions", "cmd"],
     ] {
         let done = world.run(words);
         assert_eq!(
@@ -116,6 +118,7 @@ fn help_and_version_succeed() {
         "serve",
         "lore",
         "doctor",
+        "update",
     ] {
         assert!(help.out.contains(verb), "{verb}");
     }
@@ -123,4 +126,37 @@ fn help_and_version_succeed() {
         world.run(&["--version"]).out,
         format!("nook {}\n", env!("CARGO_PKG_VERSION"))
     );
+}
+
+#[test]
+fn completions_of_each_shell_name_the_verbs() {
+    let world = World::without_model();
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        let done = world.run(&["completions", shell]);
+        assert_eq!(done.code, 0, "{shell}: {done:?}");
+        for verb in ["import", "tool-servers", "doctor"] {
+            assert!(done.out.contains(verb), "{shell} misses {verb}");
+        }
+    }
+    assert!(!world.data_dir().exists());
+}
+
+#[test]
+fn manual_has_a_page_for_each_verb() {
+    let world = World::without_model();
+    let folder = world.path("share/man1");
+    let done = world.run(&["man", "--into", folder.to_str().unwrap()]);
+    assert_eq!(done.code, 0, "{done:?}");
+    for page in ["nook.1", "nook-chat.1", "nook-models-download.1"] {
+        let text = std::fs::read_to_string(folder.join(page)).unwrap();
+        assert!(text.contains(".SH NAME"), "{page}: {text}");
+    }
+    assert!(!folder.join("nook-man.1").exists(), "it is hidden");
+    let printed = world.run(&["man"]);
+    assert_eq!(printed.code, 0, "{printed:?}");
+    assert_eq!(
+        printed.out,
+        std::fs::read_to_string(folder.join("nook.1")).unwrap()
+    );
+    assert!(!world.data_dir().exists());
 }

@@ -1,6 +1,5 @@
 //! A temporary data folder, and the program run on it.
 
-use std::env;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
@@ -29,15 +28,7 @@ impl World {
             "{} is not built: cargo build -p worker",
             worker.display()
         );
-        let models = env::var_os("INGLENOOK_MODELS").map_or_else(
-            || {
-                directories::BaseDirs::new()
-                    .unwrap()
-                    .cache_dir()
-                    .join("inglenook/models")
-            },
-            PathBuf::from,
-        );
+        let models = installation::model_dirs().pop().unwrap();
         let model = models.join("SmolLM2-135M-Instruct.Q4_1.gguf");
         assert!(
             model.is_file(),

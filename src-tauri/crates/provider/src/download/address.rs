@@ -1,22 +1,57 @@
 //! Which addresses a download may use and follow.
 
-use reqwest::redirect::Attempt;
+use reqwest::redirect::{Action, Attempt, Policy};
 use url::Url;
 
 pub(super) const MAX_REDIRECTS: usize = 5;
 
-/// Redirect policy. Model hubs redirect to the URL of the file itself.
-pub(super) fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
+const GITHUB: &str = "github.com";
+/// The hosts to which GitHub redirects from the address of a file of a release.
+const GITHUB_FILES: [&str; 2] = [
+    "objects.githubusercontent.com",
+    "release-assets.githubusercontent.com",
+];
+
+/// Hosts to which a server may redirect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Redirects {
+    /// Every host but those of this machine and of private networks. Model hubs redirect to the URL
+    /// of the file itself.
+    Anywhere,
+    /// The server itself, and for a release on GitHub also GitHub's file servers.
+    OfRelease,
+}
+
+impl Redirects {
+    pub(super) fn policy(self) -> Policy {
+        match self {
+            Self::Anywhere => Policy::custom(|attempt| follow(attempt, may_redirect_to)),
+            Self::OfRelease => Policy::custom(|attempt| follow(attempt, is_of_release)),
+        }
+    }
+}
+
+fn follow(attempt: Attempt<'_>, is_allowed: fn(&Url, &Url) -> bool) -> Action {
     let known = attempt.previous();
     if known.len() <= MAX_REDIRECTS
         && known
             .first()
-            .is_some_and(|first| may_redirect_to(first, attempt.url()))
+            .is_some_and(|first| is_allowed(first, attempt.url()))
     {
         attempt.follow()
     } else {
         attempt.stop()
     }
+}
+
+/// Whether the file of a release may lead there.
+pub(super) fn is_of_release(from: &Url, to: &Url) -> bool {
+    let is_github = from.scheme() == "https" && from.host_str() == Some(GITHUB);
+    let is_github_file = to.port().is_none()
+        && to
+            .host_str()
+            .is_some_and(|host| GITHUB_FILES.contains(&host));
+    is_safe(to) && (from.origin() == to.origin() || (is_github && is_github_file))
 }
 
 /// A public machine must not redirect to a service on this machine or in the private network.

@@ -2,7 +2,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::download::address::may_redirect_to;
+use crate::download::address::{is_of_release, may_redirect_to};
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
@@ -19,7 +19,13 @@ async fn full_disk_is_reported() {
             .await
             .unwrap();
     };
-    let (answer, ()) = tokio::join!(client(&url).unwrap().get(url.clone()).send(), serve);
+    let (answer, ()) = tokio::join!(
+        client(&url, Redirects::Anywhere)
+            .unwrap()
+            .get(url.clone())
+            .send(),
+        serve
+    );
     let mut disk = OpenOptions::new()
         .write(true)
         .open("/dev/full")
@@ -71,4 +77,34 @@ fn remote_hosts_cannot_redirect_to_loopback() {
     ] {
         assert!(!leads(hub, own), "{own}");
     }
+}
+
+#[test]
+fn release_leads_to_its_own_server_only() {
+    let leads = |from: &str, to: &str| is_of_release(&from.parse().unwrap(), &to.parse().unwrap());
+    let own = "https://updates.example/manifest.json";
+    assert!(leads(own, "https://updates.example/stable/manifest.json"));
+    let github = "https://github.com/inglenook/inglenook/releases/latest/download/manifest.json";
+    for file in [
+        "https://github.com/inglenook/inglenook/releases/download/v0.2.0/manifest.json",
+        "https://objects.githubusercontent.com/1/manifest.json?sig=a",
+        "https://release-assets.githubusercontent.com/1/manifest.json",
+    ] {
+        assert!(leads(github, file), "{file}");
+        assert!(!leads(own, file), "{file}");
+    }
+    for other in [
+        "https://evil.example/manifest.json",
+        "https://github.com.evil.example/manifest.json",
+        "https://raw.githubusercontent.com/a/b/manifest.json",
+        "http://release-assets.githubusercontent.com/1/manifest.json",
+        "https://release-assets.githubusercontent.com:8443/1",
+        "http://127.0.0.1:9/manifest.json",
+    ] {
+        assert!(!leads(github, other), "{other}");
+        assert!(!leads(own, other), "{other}");
+    }
+    let here = "http://127.0.0.1:9/manifest.json";
+    assert!(leads(here, "http://127.0.0.1:9/other"));
+    assert!(!leads(here, "http://127.0.0.1:8/other") && !leads(here, "http://localhost:9/other"));
 }

@@ -30,7 +30,7 @@ use serde::de::DeserializeOwned;
 use url::Url;
 use wire::{WireFile, WireModel};
 
-use crate::download::{self, DownloadError, DownloadSource};
+use crate::download::{self, DownloadError, DownloadSource, Redirects};
 
 /// Address of the hub unless the user chooses another.
 pub const DEFAULT_HUB: &str = "https://huggingface.co";
@@ -78,7 +78,7 @@ impl HubClient {
         }
         base.set_query(None);
         base.set_fragment(None);
-        let client = download::client(&base)?;
+        let client = download::client(&base, Redirects::Anywhere)?;
         Ok(Self {
             base,
             client,

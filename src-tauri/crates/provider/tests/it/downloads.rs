@@ -4,7 +4,9 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
-use provider::download::{Conditions, DownloadError, DownloadSource, download, download_with};
+use provider::download::{
+    Conditions, DownloadError, DownloadSource, download, download_with, fetch_small,
+};
 
 /// Answers each request with the next of `answers` and records the requests.
 fn serve(answers: Vec<Vec<u8>>) -> (String, Arc<Mutex<Vec<String>>>) {
@@ -333,4 +335,44 @@ async fn file_without_a_size_takes_half_of_the_free_space() {
         asked[1] >= asked[0] + (64 << 20),
         "the received bytes count twice: {asked:?}"
     );
+}
+
+#[tokio::test]
+async fn small_file_has_a_limit() {
+    let (address, _) = serve(vec![
+        answer("200 OK", 5, "words"),
+        answer("200 OK", 6, "words!"),
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nwithout a length".to_vec(),
+        answer("404 Not Found", 0, ""),
+    ]);
+    let source = DownloadSource::parse(&address).unwrap();
+    assert_eq!(fetch_small(&source, 5).await.unwrap(), b"words");
+    for _ in 0..2 {
+        let refused = fetch_small(&source, 5).await.unwrap_err();
+        assert!(
+            matches!(refused, DownloadError::TooLong { limit: 5 }),
+            "{refused:?}"
+        );
+    }
+    let refused = fetch_small(&source, 5).await.unwrap_err();
+    assert_eq!(refused.to_string(), "127.0.0.1 answered 404 Not Found");
+}
+
+#[tokio::test]
+async fn release_is_not_fetched_from_another_server() {
+    let (other, asked) = serve(vec![answer("200 OK", 4, "evil")]);
+    let redirect = format!("302 Found\r\nLocation: {other}");
+    let (address, _) = serve(vec![answer(&redirect, 0, ""), answer(&redirect, 0, "")]);
+    let source = DownloadSource::of_release(&address).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let part = folder.path().join("release.part");
+    let refused = [
+        fetch_small(&source, 100).await.map(drop),
+        download(&source, &part, |_, _| ()).await,
+    ];
+    for refused in refused {
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.to_string(), "127.0.0.1 answered 302 Found");
+    }
+    assert!(!part.exists() && asked.lock().unwrap().is_empty());
 }

@@ -6,7 +6,7 @@ use specta::Type;
 
 use crate::api::{
     CommandOutcome, Download, EndReason, Figures, ImportProgress, ImportReport, LoadNote, Memory,
-    Message, ModelMove, ReplyTurn, ToolRequest, ToolRound, VisionStatus,
+    Message, ModelMove, ReplyTurn, ToolRequest, ToolRound, UpdateStatus, VisionStatus,
 };
 
 /// An event of the engine, sent to all listeners. An event of a chat names the chat, so that no
@@ -153,6 +153,8 @@ pub enum Event {
         folder: String,
         moved: bool,
     },
+    /// Progress or a new state of an update.
+    UpdateChanged { status: Box<UpdateStatus> },
     /// The listener was too slow and missed events: it should reload what it shows.
     Missed,
 }

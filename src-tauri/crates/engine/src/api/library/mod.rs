@@ -10,6 +10,7 @@ mod memory;
 mod quick_replies;
 mod readable;
 mod search;
+mod updates;
 
 pub use backups::*;
 pub use card_assets::*;
@@ -21,3 +22,5 @@ pub use memory::*;
 pub use quick_replies::*;
 pub use readable::*;
 pub use search::*;
+// The crate `updates` has the same name.
+pub use self::updates::*;

@@ -118,6 +118,9 @@ pub struct FitReport {
     pub parameters: u64,
     /// The file contains a chat template.
     pub has_template: bool,
+    /// Expected speed in words of English text, rounded to two digits; `null` until the memory of
+    /// this machine is measured.
+    pub words_per_minute: Option<u32>,
 }
 
 /// A model of the catalogue that comes with the app.
@@ -147,14 +150,33 @@ pub struct SuggestedModel {
     #[specta(type = f64)]
     pub bytes: u64,
     pub fits: Fits,
-    /// Estimated tokens per second without a graphics card; `null` if one holds the model, which is
-    /// faster.
+    /// Expected tokens per second on this machine; `null` until its memory is measured.
     pub tokens_per_second: Option<f64>,
-    /// The one that writes best and still answers quickly on this machine.
+    /// The same as words of English text, rounded to two digits.
+    pub words_per_minute: Option<u32>,
+    /// Replies of this model were measured. Otherwise the speed is an estimate.
+    pub speed_is_measured: bool,
+    /// It writes about as fast as people read.
+    pub is_quick: bool,
+    /// The one that writes best among those that fit and are quick. If none is quick, it is the
+    /// fastest that fits.
     pub best: bool,
     /// A file of its repository is in the library.
     pub installed: bool,
     pub page: String,
+}
+
+/// How fast a model of the library writes on this machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelSpeed {
+    /// Id of the model.
+    pub model: ModelId,
+    pub tokens_per_second: f64,
+    /// The same as words of English text, rounded to two digits.
+    pub words_per_minute: u32,
+    /// Replies of this model were measured. Otherwise the speed is an estimate.
+    pub is_measured: bool,
 }
 
 /// State of a download.

@@ -44,6 +44,8 @@ pub struct Settings {
     pub default_persona: Option<PersonaId>,
     pub notifications: Notifications,
     pub local_api: LocalApiSettings,
+    /// Looks for updates once a week.
+    pub weekly_update_check: bool,
 }
 
 /// Product settings to change. Fields that are absent stay as they are.
@@ -56,6 +58,7 @@ pub struct SettingsChange {
     pub default_persona: Option<PersonaId>,
     pub notifications: Option<Notifications>,
     pub local_api: Option<LocalApiSettings>,
+    pub weekly_update_check: Option<bool>,
 }
 
 /// One line of the health report.

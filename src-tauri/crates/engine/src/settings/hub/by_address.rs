@@ -132,9 +132,9 @@ impl From<DownloadError> for ApiError {
                 message: "The disk is full. What was downloaded is deleted.".into(),
                 hint: "Free some space on the disk, then try again.".into(),
             },
-            DownloadError::Size { .. } | DownloadError::Stopped { .. } => {
-                bad_input(message, "Start the download again.")
-            }
+            DownloadError::Size { .. }
+            | DownloadError::Stopped { .. }
+            | DownloadError::TooLong { .. } => bad_input(message, "Start the download again."),
         }
     }
 }

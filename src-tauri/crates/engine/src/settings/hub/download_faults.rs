@@ -66,7 +66,7 @@ pub(super) fn fault(error: DownloadError) -> Fault {
             reason: "The disk is full. What was downloaded is deleted.".into(),
             hint: "Free some space, or choose another download folder, then try again.".into(),
         },
-        DownloadError::Size { .. } => Fault::Final {
+        DownloadError::Size { .. } | DownloadError::TooLong { .. } => Fault::Final {
             reason: reason + " It was deleted.",
             hint: "Search for the model again. If it happens again, choose another one.".into(),
         },

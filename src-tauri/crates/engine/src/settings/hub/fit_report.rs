@@ -5,6 +5,7 @@ use local::{Devices, GgufHeader, graphics_fit, graphics_memory};
 
 use crate::api::{FitReport, Fits};
 use crate::settings::hub::Hub;
+use crate::settings::model_speeds::expected::{ExpectedSpeeds, ModelBytes, WritingSpeed};
 
 /// Share of the weights that the KV cache of 8,192 tokens takes in common models, for files whose
 /// header is not known.
@@ -37,7 +38,8 @@ impl Hub {
     }
 }
 
-fn memory_with(devices: &Devices) -> Option<u64> {
+/// Works like [`Hub::model_memory`], for known devices.
+pub(super) fn memory_with(devices: &Devices) -> Option<u64> {
     Some(library::available_memory()?.saturating_add(graphics_memory(devices)))
 }
 
@@ -46,8 +48,9 @@ pub(crate) fn report(
     header: &GgufHeader,
     bytes: u64,
     context: Option<u32>,
-    devices: &Devices,
+    speeds: &ExpectedSpeeds,
 ) -> FitReport {
+    let devices = speeds.devices();
     let available = memory_with(devices);
     let trained = header
         .context_length
@@ -72,5 +75,8 @@ pub(crate) fn report(
         architecture: header.architecture.clone(),
         parameters: header.parameters,
         has_template: header.chat_template.is_some(),
+        words_per_minute: speeds
+            .estimated(ModelBytes::of(header, bytes, context))
+            .map(WritingSpeed::words_per_minute),
     }
 }

@@ -12,9 +12,9 @@ pub(crate) mod fit_report;
 pub(crate) mod hub_settings;
 pub(crate) mod known_repos;
 pub(crate) mod larger_hint;
-mod memory_speed;
 pub(crate) mod other_apps;
 pub(crate) mod search;
+mod suggestions;
 
 use std::sync::{Arc, Weak};
 
@@ -25,6 +25,7 @@ use crate::settings::app_settings::AppSettings;
 use crate::settings::hub::downloads::Downloads;
 use crate::settings::hub::known_repos::KnownRepos;
 use crate::settings::keychain::Keychain;
+use crate::settings::model_speeds::ModelSpeeds;
 use crate::settings::models::Models;
 
 /// The model hub, downloads, and the models of other apps. Clones share one state.
@@ -37,6 +38,7 @@ struct HubState {
     app_settings: AppSettings,
     keychain: Keychain,
     models: Models,
+    model_speeds: ModelSpeeds,
     downloads: Downloads,
     known_repos: KnownRepos,
 }
@@ -65,6 +67,7 @@ impl Hub {
         app_settings: &AppSettings,
         keychain: &Keychain,
         models: &Models,
+        model_speeds: &ModelSpeeds,
     ) -> Self {
         Self(Arc::new(HubState {
             base: base.clone(),
@@ -72,6 +75,7 @@ impl Hub {
             app_settings: app_settings.clone(),
             keychain: keychain.clone(),
             models: models.clone(),
+            model_speeds: model_speeds.clone(),
             downloads: Downloads::new(base.events().clone()),
             known_repos: KnownRepos::default(),
         }))
@@ -99,6 +103,10 @@ impl Hub {
 
     fn models(&self) -> &Models {
         &self.0.models
+    }
+
+    fn model_speeds(&self) -> &ModelSpeeds {
+        &self.0.model_speeds
     }
 
     pub(crate) fn downloads(&self) -> &Downloads {

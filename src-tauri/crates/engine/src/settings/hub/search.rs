@@ -100,12 +100,12 @@ impl Hub {
         let (hub, repository) = self.repository(&repo).await?;
         let file = file(&repository, &path)?;
         let header = self.remote_header(&hub, &repository, file).await?;
-        let devices = self.local().current_devices().await;
+        let speeds = self.model_speeds().known().await?;
         Ok(fit_report::report(
             &header,
             file.bytes().unwrap_or(0),
             context,
-            &devices,
+            &speeds,
         ))
     }
 

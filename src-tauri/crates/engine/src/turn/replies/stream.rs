@@ -13,6 +13,7 @@ use crate::api::Event;
 use crate::base::clock::millis;
 use crate::base::error::{ApiResult, internal};
 use crate::base::step::TurnStep;
+use crate::settings::counting::token_counter::TokenCounting;
 use crate::settings::model_handles::handle::ModelHandle;
 use crate::turn::replies::Generation;
 use crate::turn::replies::draft::ReplyDraft;
@@ -72,6 +73,11 @@ impl Generation {
         let finish = self
             .follow(job, draft, model_handle, request, started)
             .await;
+        if let (TokenCounting::Local(model), Ok(finish)) = (model_handle.counting(), &finish) {
+            self.config()
+                .model_speeds
+                .note_reply(model, finish.usage, finish.timings);
+        }
         let refused = begun && self.assembly.without_prefill().contains(&model_handle.key);
         let retries = refused || self.assembly.asks_to_continue(model_handle);
         if finish.is_err() && !asks && made.assembled.prompt.continues && retries {

@@ -12,7 +12,6 @@ use serde_json::json;
 
 use crate::cli::RankArgs;
 use crate::failure::CommandError;
-use crate::folders;
 use crate::output::Output;
 use crate::verbs::export::write_whole;
 
@@ -51,7 +50,7 @@ pub(crate) async fn rank(args: &RankArgs, out: &Output) -> Result<(), CommandErr
 
 /// Returns the encoder that a turn would use, if there is one.
 fn encoder() -> Result<Option<Encoder>, CommandError> {
-    let found = Encoder::find(&folders::models());
+    let found = Encoder::find(&installation::model_dirs());
     found.map_err(|error| {
         CommandError::because("storage", format!("cannot create a thread: {error}"))
     })

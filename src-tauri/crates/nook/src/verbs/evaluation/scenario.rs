@@ -8,7 +8,6 @@ use serde_json::json;
 
 use crate::cli::ScenarioArgs;
 use crate::failure::{CommandError, ErrorReason};
-use crate::folders;
 use crate::output::Output;
 use crate::verbs::evaluation::rank::read;
 use crate::verbs::export::write_whole;
@@ -22,7 +21,7 @@ pub(crate) async fn scenario(
     let own = tempfile::tempdir()?;
     let options = Options {
         data_dir: data_dir.unwrap_or_else(|| own.path().to_owned()),
-        model_dirs: folders::models(),
+        model_dirs: installation::model_dirs(),
         without_keychain: true,
         environment: engine::environment(),
         ..Options::default()

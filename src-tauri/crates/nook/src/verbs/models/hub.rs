@@ -16,7 +16,7 @@ use crate::output::Output;
 use crate::verbs::item_list::{ItemList, lines};
 use crate::verbs::keys;
 use crate::verbs::keys::secret;
-use crate::verbs::models::{fetched, fit as fit_text, line};
+use crate::verbs::models::{fetched, fit as fit_text, line, words};
 
 pub(crate) async fn search(
     engine: &Engine,
@@ -116,8 +116,12 @@ fn fit_lines(report: &FitReport) -> String {
         .as_ref()
         .map(graphics_line)
         .unwrap_or_default();
+    let speed = report
+        .words_per_minute
+        .map(|speed| words(speed, false))
+        .unwrap_or_default();
     format!(
-        "{} with {} tokens of context\n  weights {}, KV cache {}, buffers {}: {} of {available} available\n  largest \
+        "{} with {} tokens of context{speed}\n  weights {}, KV cache {}, buffers {}: {} of {available} available\n  largest \
          context that fits: {largest} (trained for {}){graphics}",
         fit_text(report.fits),
         report.context,
@@ -308,8 +312,8 @@ pub(crate) async fn suggest(engine: &Engine, out: &Output) -> Result<(), Command
             let installed = if model.installed { ", installed" } else { "" };
             let fits = fit_text(model.fits);
             let speed = model
-                .tokens_per_second
-                .map(|speed| format!(", about {} tokens/s", speed.round()))
+                .words_per_minute
+                .map(|speed| words(speed, model.speed_is_measured))
                 .unwrap_or_default();
             format!(
                 "{mark} {}  {} (about {size}{speed}, {fits}, {}{installed})",

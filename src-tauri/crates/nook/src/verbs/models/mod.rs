@@ -7,7 +7,7 @@ mod moves;
 use std::path::PathBuf;
 
 use engine::Engine;
-use engine::api::{Fits, Model, ModelRef, SettingsChange};
+use engine::api::{Fits, Model, ModelRef, ModelSpeed, SettingsChange};
 use serde::Serialize;
 
 use crate::cli::{ModelVerb, SettingsOwnerArgs};
@@ -152,17 +152,40 @@ async fn tokenizer(
     })
 }
 
+/// A model with its speed on this machine; `null` if it is not known.
+#[derive(Serialize)]
+struct ListedModel {
+    #[serde(flatten)]
+    model: Model,
+    speed: Option<ModelSpeed>,
+}
+
 pub(crate) async fn list(engine: &Engine, out: &Output) -> Result<(), CommandError> {
-    lines(
-        ItemList {
-            items: engine.list_models().await?,
-        },
-        out,
-        line,
-    )
+    let mut speeds = engine.model_speeds().await?;
+    let listed = engine.list_models().await?.into_iter().map(|model| {
+        let known = speeds.iter().position(|speed| speed.model == model.id);
+        let speed = known.map(|at| speeds.swap_remove(at));
+        ListedModel { model, speed }
+    });
+    let items = listed.collect();
+    lines(ItemList { items }, out, |listed: &ListedModel| {
+        let speed = listed.speed.as_ref();
+        let words = speed.map(|speed| words(speed.words_per_minute, speed.is_measured));
+        line_with(&listed.model, &words.unwrap_or_default())
+    })
+}
+
+/// The speed as the end of a list of facts.
+pub(crate) fn words(words_per_minute: u32, is_measured: bool) -> String {
+    let measured = if is_measured { " (measured)" } else { "" };
+    format!(", about {words_per_minute} words a minute{measured}")
 }
 
 pub(crate) fn line(model: &Model) -> String {
+    line_with(model, "")
+}
+
+fn line_with(model: &Model, speed: &str) -> String {
     let mark = if model.default { "*" } else { " " };
     let fits = fit(model.fits);
     let missing = if model.missing { ", file missing" } else { "" };
@@ -172,7 +195,7 @@ pub(crate) fn line(model: &Model) -> String {
         .as_ref()
         .map_or_else(String::new, |note| format!("\n    {note}"));
     format!(
-        "{mark} {}  {} ({}, {mebibytes} MiB, {fits}{missing}){note}",
+        "{mark} {}  {} ({}, {mebibytes} MiB, {fits}{speed}{missing}){note}",
         model.id, model.name, model.architecture
     )
 }
