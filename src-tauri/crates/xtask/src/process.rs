@@ -107,6 +107,14 @@ pub(crate) fn command_line(command: &Command) -> String {
         .join(" ")
 }
 
+/// Returns the name of a file for display and comparison.
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
 /// Finds a program in `PATH`.
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;

@@ -419,6 +419,8 @@ export class ChatState {
 		while (this.#stale) {
 			this.#stale = false;
 			try {
+				// The text that was typed before the chat was left may still be on its way.
+				if (!this.info && !this.#saver.idle) await this.#saver.settled();
 				const chat = await this.api.openChat(this.id);
 				this.openFailure = null;
 				if (!this.#stale) this.#show(chat);

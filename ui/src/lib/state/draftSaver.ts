@@ -19,12 +19,24 @@ export class DraftSaver {
 	known = "";
 	readonly #throttle = new Throttle();
 	#sending: Promise<unknown> = Promise.resolve();
+	/** Saves that the engine has not answered. */
+	#unanswered = 0;
 	#failed = false;
 
 	constructor(
 		private readonly save: (text: string, known: string) => Promise<Draft[]>,
 		public hears: Hears,
 	) {}
+
+	/** Nothing waits to be saved, and no save is on its way. */
+	get idle(): boolean {
+		return this.unsaved === null && this.#unanswered === 0;
+	}
+
+	/** Resolves when the saves on their way are answered, so that the engine has the newest text. */
+	settled(): Promise<unknown> {
+		return this.#sending;
+	}
 
 	later(text: string): void {
 		this.unsaved = text;
@@ -44,6 +56,7 @@ export class DraftSaver {
 		const text = this.unsaved;
 		if (text === null) return;
 		this.unsaved = null;
+		this.#unanswered += 1;
 		try {
 			const others = await this.save(text, this.known);
 			this.known = text;
@@ -54,18 +67,20 @@ export class DraftSaver {
 			// Reports only the first failure, because every save would repeat it while the engine is unreachable.
 			if (!this.#failed) this.hears.failed(asApiError(thrown));
 			this.#failed = true;
+		} finally {
+			this.#unanswered -= 1;
 		}
 	}
 }
 
 const savers = new WeakMap<Api, Map<string, DraftSaver>>();
 
-/** The saver of a chat's draft. A saver with unsaved text is reused when its chat is opened again. */
+/** The saver of a chat's draft. A saver that is not idle is reused when its chat is opened again. */
 export function draftSaver(api: Api, chat: ChatId, hears: Hears): DraftSaver {
 	const known = savers.get(api) ?? new Map<string, DraftSaver>();
 	if (!savers.has(api)) savedOnClose(api, (why) => Promise.all([...known.values()].map((saver) => saver.now(why))));
 	savers.set(api, known);
-	for (const [id, saver] of known) if (saver.unsaved === null) known.delete(id);
+	for (const [id, saver] of known) if (saver.idle) known.delete(id);
 	const saver = known.get(chat) ?? new DraftSaver((text, was) => api.keepDraft(chat, text, was), hears);
 	saver.hears = hears;
 	known.set(chat, saver);

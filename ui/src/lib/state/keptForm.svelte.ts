@@ -223,7 +223,9 @@ export class KeptForms {
 
 	/** Reads all drafts and shows them over the values that `stored` gives. */
 	async restore(stored: (target: string) => string): Promise<Draft[]> {
-		await Promise.all([...this.#forms.values()].map((form) => form.now()));
+		// Forms of an earlier visit may still be on their way to the engine.
+		const forms = [...pageOf(this.api).forms.values()].filter(({ place }) => place.kind === this.kind && place.owner === this.owner);
+		await Promise.all(forms.map((form) => form.now()));
 		const drafts = await readDrafts(this.api, this.kind, this.owner);
 		const targets = drafts.map((draft) => draft.place.target);
 		for (const target of targets.filter((one, at) => targets.indexOf(one) === at)) {

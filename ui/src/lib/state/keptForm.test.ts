@@ -155,3 +155,31 @@ test("forms of one owner are restored by target", async () => {
 	expect([...shown]).toEqual([["a", "A2"]]);
 	expect([forms.get("a")?.notice?.kind, forms.get("b")?.notice?.kind, forms.get("c")]).toEqual(["restored", "older", null]);
 });
+
+test("forms that are opened again wait for their last save", async () => {
+	const drafts = new MockDrafts();
+	let release = () => {};
+	const released = new Promise<void>((resolve) => (release = resolve));
+	type Written = Parameters<MockDrafts["write"]>[0];
+	const shell = new FakeShell({
+		drafts: ({ kind, owner }: DraftPlace) => drafts.of(kind, owner),
+		write_draft: async (args: Written) => {
+			if (args.before !== null) await released;
+			return drafts.write(args);
+		},
+	});
+	const engine = api(shell);
+	const first = new KeptForms(engine, "messageEdit", "chat", () => {}).of("m");
+	first.opened("Hello");
+	first.typed("Hello you");
+	await first.now();
+	first.typed("Hello you there");
+	const leaving = first.now();
+	let shown = "";
+	const again = new KeptForms(engine, "messageEdit", "chat", (_, text) => (shown = text));
+	const restored = again.restore(() => "Hello");
+	await vi.advanceTimersByTimeAsync(10);
+	release();
+	await Promise.all([leaving, restored]);
+	expect(shown).toBe("Hello you there");
+});

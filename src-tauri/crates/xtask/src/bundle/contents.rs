@@ -1,8 +1,9 @@
 //! The files of the packages: which file of this machine goes where.
 
+use super::facts::Release;
 use super::tree::{PackagedFile, add_folder};
-use super::{Release, licences, linux_worker, sbom};
-use crate::process::{command, installed, root, run};
+use super::{licences, linux_worker, sbom};
+use crate::process::{command, installed, output, root, run};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -192,7 +193,8 @@ fn shell_files(built: &Path, made: &Path) -> Result<Vec<PackagedFile>> {
     let mut files = Vec::new();
     add_folder(&mut files, Path::new("share/man/man1"), &pages)?;
     for [shell, folder, name] in COMPLETIONS {
-        let text = command(&nook).args(["completions", shell]).output()?.stdout;
+        let text = output(command(&nook).args(["completions", shell]))
+            .with_context(|| format!("nook printed no completions for {shell}"))?;
         let path = made.join(shell).with_extension("completion");
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         files.push(PackagedFile::new(Path::new(folder).join(name), path));

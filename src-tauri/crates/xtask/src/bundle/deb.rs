@@ -1,6 +1,6 @@
 //! The package of Debian and Ubuntu, made with their own tools.
 
-use super::Release;
+use super::facts::{self, Release};
 use crate::process::{command, run};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write as _;
@@ -46,12 +46,12 @@ fn control_file(release: &Release, depends: &str, kibibytes: u64) -> String {
         ("Depends", depends),
         ("Section", "misc"),
         ("Priority", "optional"),
-        ("Description", super::SUMMARY),
+        ("Description", facts::SUMMARY),
     ];
     for (name, value) in fields {
         let _ = writeln!(text, "{name}: {value}");
     }
-    for line in super::DESCRIPTION {
+    for line in facts::DESCRIPTION {
         let _ = writeln!(text, " {line}");
     }
     text
@@ -73,7 +73,7 @@ fn dependencies(stage: &Path) -> Result<String> {
         folder.join("debian/control"),
         "Source: inglenook\n\nPackage: inglenook\nArchitecture: any\n",
     )?;
-    let library = stage.join(super::LIBRARY_IN_USR);
+    let library = stage.join(facts::LIBRARY_IN_USR);
     let output = command("dpkg-shlibdeps")
         .current_dir(&folder)
         .args(["-O", "--ignore-missing-info"])

@@ -4,13 +4,14 @@
 
 mod bundled_data;
 mod cargo_packages;
+pub(super) mod component;
 pub(super) mod components;
 mod npm_packages;
 mod parts;
 mod texts;
 
 use anyhow::{Context, Result};
-use components::Component;
+use component::Component;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Builds the worker of the packages: it runs on any CPU and selects its kernels at startup.
 
-use crate::process::{cargo, output};
+use crate::process::{cargo, file_name, output};
 use crate::vulkan;
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -49,7 +49,13 @@ fn features() -> &'static str {
 }
 
 fn libraries(built: &Path) -> Result<Vec<PathBuf>> {
-    let mut libraries = files_of(&built.join("lib"), is_loaded_by_name)?;
+    // CMake's name for the folder depends on the system.
+    let folder = ["lib64", "lib"]
+        .map(|name| built.join(name))
+        .into_iter()
+        .find(|folder| folder.is_dir())
+        .context("llama.cpp was built without libraries")?;
+    let mut libraries = files_of(&folder, is_loaded_by_name)?;
     libraries.extend(files_of(&built.join("backends"), |name| {
         name.ends_with(".so")
     })?);
@@ -80,9 +86,7 @@ fn files_of(folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut paths: Vec<_> = paths
-        .filter(|path| wanted(&super::file_name(path)))
-        .collect();
+    let mut paths: Vec<_> = paths.filter(|path| wanted(&file_name(path))).collect();
     paths.sort();
     Ok(paths)
 }
@@ -90,7 +94,7 @@ fn files_of(folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>
 /// Returns whether a library is a graphics backend, which the worker loads only if it may use
 /// graphics devices.
 pub(super) fn is_graphics(library: &Path) -> bool {
-    let name = super::file_name(library);
+    let name = file_name(library);
     ["vulkan", "cuda", "hip", "metal", "sycl"]
         .iter()
         .any(|backend| name.starts_with(&format!("libggml-{backend}")))

@@ -2,10 +2,11 @@
 //!
 //! All packages contain one tree of files below a prefix, made once from the built programs:
 //! `.deb` and `.rpm` put it below `/usr`; the portable edition puts it below `versions/<version>`,
-//! next to launchers. Equal sources give equal bytes, see [`Release::date`].
+//! next to launchers. Equal sources give equal bytes, see [`facts::Release::date`].
 
 mod contents;
 mod deb;
+mod facts;
 mod licences;
 mod linux_worker;
 mod portable;
@@ -14,14 +15,15 @@ mod sbom;
 mod sizes;
 mod tree;
 
-use crate::process::{FEATURES, cargo, command, output, run, target};
+use crate::process::{FEATURES, cargo, run, target};
 use crate::run::{prepare, programs};
 use crate::system::Need;
 use anyhow::{Context, Result};
 use clap::Args;
 use contents::Contents;
+use facts::Release;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -29,24 +31,6 @@ pub(crate) struct Options {
     /// AVX2 only.
     #[arg(long)]
     debug: bool,
-}
-
-/// Folder of internal files below `/`; the programs look in `../lib/inglenook` relative to their
-/// own folder.
-const LIBRARY_IN_USR: &str = "usr/lib/inglenook";
-
-const SUMMARY: &str = "Private character chat, offline";
-const DESCRIPTION: [&str; 2] = [
-    "Import a character card and talk, offline, on a local model that comes",
-    "with the app.",
-];
-
-/// Facts that all packages of one run share.
-struct Release {
-    version: String,
-    /// Unix time that all files get: `SOURCE_DATE_EPOCH`, else the time of the last commit.
-    date: u64,
-    is_debug: bool,
 }
 
 /// Builds the package of the debug build, for its test.
@@ -68,12 +52,7 @@ pub(crate) fn bundle(options: &Options) -> Result<()> {
         &[Need::Build, Need::Bundle]
     };
     prepare(needs)?;
-    let release = Release {
-        // All crates share the workspace's version.
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        date: source_date(),
-        is_debug: options.debug,
-    };
+    let release = Release::now(options.debug);
     let profile = if options.debug { "debug" } else { "release" };
     let built = target()?.join(profile);
     let libraries = if options.debug {
@@ -153,38 +132,4 @@ fn pack_portable(release: &Release, contents: &Contents, folder: &Path) -> Resul
     let archive = |kind: &str| folder.join(format!("{base}-{kind}.tar.zst"));
     portable::pack(release, contents, &archive("portable"))?;
     portable::pack_update(release, contents, &archive("update"))
-}
-
-/// Lists the finished packages by name.
-fn packages(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(folder)?;
-    let mut paths: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| {
-            let name = file_name(path);
-            [".deb", ".rpm", ".tar.zst"]
-                .iter()
-                .any(|ending| name.ends_with(ending))
-        })
-        .collect();
-    paths.sort();
-    Ok(paths)
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
-}
-
-/// Start of 1980, the earliest time that a ZIP archive can hold.
-const EARLIEST: u64 = 315_532_800;
-
-fn source_date() -> u64 {
-    let set = std::env::var("SOURCE_DATE_EPOCH").ok();
-    let of_commit = || output(command("git").args(["log", "-1", "--format=%ct"]));
-    set.or_else(of_commit)
-        .and_then(|seconds| seconds.trim().parse().ok())
-        .unwrap_or(EARLIEST)
 }

@@ -1,7 +1,7 @@
 //! The portable edition, which keeps its data beside it, and the archive of an update.
 
-use super::Release;
 use super::contents::Contents;
+use super::facts::Release;
 use super::tree::stage;
 use crate::process::{command, run};
 use anyhow::Result;

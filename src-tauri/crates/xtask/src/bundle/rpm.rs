@@ -1,6 +1,6 @@
 //! The package of Fedora and openSUSE.
 
-use super::Release;
+use super::facts::{self, Release};
 use super::tree::PackagedFile;
 use crate::process::{command, run};
 use anyhow::{Context, Result};
@@ -65,8 +65,8 @@ fn specification(release: &Release, files: &[PackagedFile], stage: &Path) -> Str
         "Name: inglenook\nVersion: {}\nRelease: 1\nSummary: {}\nLicense: MIT OR Apache-2.0\n\n\
          %description\n{}\n\n%install\ncp -a {}/. %{{buildroot}}/\n\n%files\n%defattr(-,root,root)\n",
         release.version,
-        super::SUMMARY,
-        super::DESCRIPTION.join("\n"),
+        facts::SUMMARY,
+        facts::DESCRIPTION.join("\n"),
         stage.display(),
     );
     for file in files {

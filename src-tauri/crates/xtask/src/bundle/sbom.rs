@@ -1,7 +1,8 @@
 //! Writes the list of components (SBOM) in the format CycloneDX 1.5. Equal sources give equal bytes.
 
-use super::licences::components::{self, Component, ComponentKind};
-use super::source_date;
+use super::facts::source_date;
+use super::licences::component::{Component, ComponentKind};
+use super::licences::components;
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};

@@ -2,10 +2,11 @@
 
 use super::contents::Contents;
 use super::tree::PackagedFile;
+use crate::process::file_name;
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Prints the sizes of programs, libraries and folders, then of the packages, in MB of 10^6 bytes.
 ///
@@ -19,13 +20,29 @@ pub(super) fn print(contents: &Contents, folder: &Path) -> Result<()> {
     let mut rows: Vec<(String, u64)> = groups.into_iter().collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.1));
     rows.push(("together".to_owned(), rows.iter().map(|row| row.1).sum()));
-    for package in super::packages(folder)? {
-        rows.push((super::file_name(&package), fs::metadata(&package)?.len()));
+    for package in packages(folder)? {
+        rows.push((file_name(&package), fs::metadata(&package)?.len()));
     }
     for row in rows {
         eprintln!("{:>8.2} MB  {}", row.1 as f64 / 1e6, row.0);
     }
     Ok(())
+}
+
+/// Lists the finished packages by name.
+fn packages(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?;
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            let name = file_name(path);
+            [".deb", ".rpm", ".tar.zst"]
+                .iter()
+                .any(|ending| name.ends_with(ending))
+        })
+        .collect();
+    paths.sort();
+    Ok(paths)
 }
 
 /// Programs, libraries and models stand alone; other files are counted by folder.

@@ -1,5 +1,6 @@
 //! The files of a package, and their copy in a staging folder.
 
+use crate::process::file_name;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ impl PackagedFile {
     /// Returns a file that keeps its name in `folder`.
     pub(super) fn into_folder(folder: &str, from: impl Into<PathBuf>) -> Self {
         let from = from.into();
-        Self::new(Path::new(folder).join(super::file_name(&from)), from)
+        Self::new(Path::new(folder).join(file_name(&from)), from)
     }
 
     /// Returns the same file in a folder of the package.
@@ -67,7 +68,7 @@ pub(super) fn add_folder(files: &mut Vec<PackagedFile>, to: &Path, folder: &Path
         .collect::<Result<_>>()?;
     paths.sort();
     for path in paths {
-        let to = to.join(super::file_name(&path));
+        let to = to.join(file_name(&path));
         if path.is_dir() {
             add_folder(files, &to, &path)?;
         } else {

@@ -146,13 +146,5 @@ const ENGINE: Layers = Layers {
 
 const NOOK: Layers = Layers {
     name: "nook",
-    order: &[
-        "failure",
-        "interrupts",
-        "cli",
-        "output",
-        "folders",
-        "find",
-        "verbs",
-    ],
+    order: &["failure", "interrupts", "cli", "output", "find", "verbs"],
 };

@@ -135,19 +135,24 @@ impl Updates {
     /// Whether the archive is here. It got its name after it was verified, and is verified again
     /// before it is unpacked.
     pub(super) fn is_downloaded(&self, newer: &NewerVersion) -> bool {
-        let (Ok(folders), Some(archive)) = (self.folders(), &newer.archive) else {
-            return false;
-        };
-        length(&folders.archive(&newer.manifest.version)) == archive.size
+        self.folders().is_ok_and(|folders| {
+            let bytes = length(&folders.archive(&newer.manifest.version));
+            newer
+                .archive
+                .as_ref()
+                .is_some_and(|archive| archive.size == bytes)
+        })
     }
 
     /// Bytes of the archive or its part that are here.
     fn downloaded(&self, newer: Option<&NewerVersion>) -> u64 {
-        let (Ok(folders), Some(newer)) = (self.folders(), newer) else {
+        let Some(newer) = newer else {
             return 0;
         };
         let version = &newer.manifest.version;
-        length(&folders.archive(version)).max(length(&folders.part(version)))
+        self.folders().map_or(0, |folders| {
+            length(&folders.archive(version)).max(length(&folders.part(version)))
+        })
     }
 
     fn described(&self, newer: NewerVersion) -> AvailableUpdate {

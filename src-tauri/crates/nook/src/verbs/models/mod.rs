@@ -154,7 +154,7 @@ async fn tokenizer(
 
 /// A model with its speed on this machine; `null` if it is not known.
 #[derive(Serialize)]
-struct ListedModel {
+struct ModelLine {
     #[serde(flatten)]
     model: Model,
     speed: Option<ModelSpeed>,
@@ -165,10 +165,10 @@ pub(crate) async fn list(engine: &Engine, out: &Output) -> Result<(), CommandErr
     let listed = engine.list_models().await?.into_iter().map(|model| {
         let known = speeds.iter().position(|speed| speed.model == model.id);
         let speed = known.map(|at| speeds.swap_remove(at));
-        ListedModel { model, speed }
+        ModelLine { model, speed }
     });
     let items = listed.collect();
-    lines(ItemList { items }, out, |listed: &ListedModel| {
+    lines(ItemList { items }, out, |listed: &ModelLine| {
         let speed = listed.speed.as_ref();
         let words = speed.map(|speed| words(speed.words_per_minute, speed.is_measured));
         line_with(&listed.model, &words.unwrap_or_default())

@@ -1,6 +1,6 @@
 //! Models and data files in the packages.
 
-use super::components::{Component, ComponentKind};
+use super::component::{Component, ComponentKind};
 use crate::process::root;
 use anyhow::{Context, Result};
 use serde::Deserialize;

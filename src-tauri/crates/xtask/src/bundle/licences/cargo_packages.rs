@@ -1,6 +1,6 @@
 //! Crates that are linked into the programs, as `cargo metadata` and `Cargo.lock` list them.
 
-use super::components::Component;
+use super::component::Component;
 use super::{parts, texts};
 use crate::process::{cargo, command, output, root};
 use anyhow::{Context, Result};

@@ -1,6 +1,6 @@
 //! npm packages of the web UI. The lock file marks those that only the build uses as `dev`.
 
-use super::components::Component;
+use super::component::Component;
 use super::texts;
 use crate::process::root;
 use anyhow::{Context, Result};

@@ -1,6 +1,6 @@
 //! Code inside crates that has other authors and another licence.
 
-use super::components::Component;
+use super::component::Component;
 use anyhow::{Result, bail};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Licence files and their texts.
 
-use super::components::Component;
-use crate::bundle::file_name;
+use super::component::Component;
+use crate::process::file_name;
 use anyhow::{Context, Result};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
