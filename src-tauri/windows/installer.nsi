@@ -1,6 +1,7 @@
 ; The Windows installer: for one user, without administrator rights, in the layout of an installation
-; that updates itself (see src-tauri/crates/installation). `cargo xtask bundle --target windows` defines
-; VERSION, STAGE (the folder with launchers, models and versions\VERSION) and OUTPUT.
+; that updates itself (see src-tauri/crates/installation). No command builds it yet, and it has never
+; run. It needs VERSION, ICON, OUTPUT and STAGE, the folder with the launchers, models and
+; versions\VERSION, each by `makensis -D`.
 ;
 ; Switches: /S silent, /D=folder, and for the uninstaller /DELETEDATA.
 

@@ -20,7 +20,7 @@ pub const MAX_ARCHIVE: u64 = 4 << 30;
 /// Maximum length of a version, which becomes the name of a folder.
 pub(crate) const MAX_VERSION: usize = 64;
 
-/// What a channel offers. Unknown fields are ignored.
+/// The newest version of a channel. Unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpdateManifest {
     pub product: String,
@@ -35,7 +35,7 @@ pub struct UpdateManifest {
     pub archives: BTreeMap<String, UpdateArchive>,
 }
 
-/// What is new, in Markdown.
+/// Release notes in Markdown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReleaseNotes {
     pub en: String,
@@ -84,7 +84,7 @@ pub enum Refusal {
     BadArchive { platform: String, why: &'static str },
 }
 
-/// What this installation has.
+/// The installed version, and the last manifest that it accepted.
 #[derive(Debug, Clone, Copy)]
 pub struct InstalledVersion<'a> {
     pub version: &'a Version,

@@ -1,4 +1,4 @@
-//! Where updates come from, and which program they update.
+//! The source of updates, and the program that they update.
 
 use std::io;
 use std::path::{Path, PathBuf};

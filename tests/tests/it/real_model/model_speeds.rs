@@ -1,24 +1,16 @@
 //! The measured speed of the real small model.
 
-use engine::{Engine, Options};
+use engine::Engine;
 use tests::headless::ended;
 
+use super::open_with;
+
 async fn open(dir: &tempfile::TempDir) -> Engine {
-    let variables = [("INGLENOOK_MEMORY", "off"), ("INGLENOOK_MAX_TOKENS", "40")];
-    let options = Options {
-        data_dir: dir.path().to_owned(),
-        model_dirs: vec![tests::headless::models_dir()],
-        worker: Some(tests::headless::worker()),
-        without_keychain: true,
-        environment: variables
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect(),
-        ..Options::default()
-    };
-    Engine::open(options)
-        .await
-        .unwrap_or_else(|error| panic!("{error}"))
+    open_with(
+        dir,
+        &[("INGLENOOK_MEMORY", "off"), ("INGLENOOK_MAX_TOKENS", "40")],
+    )
+    .await
 }
 
 #[tokio::test]

@@ -4,31 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use domain::ChatId;
+use engine::Engine;
 use engine::api::{EndReason, Event};
-use engine::{Engine, Options};
 use serde_json::json;
 use tests::headless::{ended, selected_text};
 
+use super::open_with;
+
 async fn open(dir: &tempfile::TempDir) -> Engine {
     open_with(dir, &[]).await
-}
-
-async fn open_with(dir: &tempfile::TempDir, variables: &[(&str, &str)]) -> Engine {
-    let models = tests::headless::models_dir();
-    let options = Options {
-        data_dir: dir.path().to_owned(),
-        model_dirs: vec![models],
-        worker: Some(tests::headless::worker()),
-        without_keychain: true,
-        environment: variables
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect(),
-        ..Options::default()
-    };
-    Engine::open(options)
-        .await
-        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[tokio::test]

@@ -48,7 +48,7 @@ export function client(call: Call) {
 		/** Sets the maximum size of all backups. The next backup applies it. */
 		setBackupBudget: (megabytes: number) => call("set_backup_budget", { megabytes }) as Promise<Backups>,
 		forgetSecondPlace: () => call("forget_second_place", {  }) as Promise<Backups>,
-		/** What is known about updates. No server is contacted. */
+		/** Returns the stored status of updates. Contacts no server. */
 		updatesStatus: () => call("updates_status", {  }) as Promise<UpdateStatus>,
 		/** Asks the server of updates for the newest version. Its answer must be signed. */
 		checkForUpdates: () => call("check_for_updates", {  }) as Promise<UpdateStatus>,
@@ -4000,7 +4000,7 @@ export type UpdateMethod =
 /**  The user builds it from source. */
 "source";
 
-/**  What is new, in Markdown. */
+/**  Release notes in Markdown. */
 export type UpdateNotes = {
 	en: string,
 	de: string | null,

@@ -131,7 +131,7 @@ impl Base {
         Some(PathBuf::from(own)).filter(|folder| folder.is_absolute())
     }
 
-    /// Where updates come from, and which program they update.
+    /// The source of updates, and the program that they update.
     pub(crate) fn updates(&self) -> &UpdateSource {
         &self.inner.updates
     }

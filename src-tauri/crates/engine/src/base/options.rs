@@ -33,6 +33,6 @@ pub struct Options {
     pub home: Option<PathBuf>,
     /// Measures the memory, whose speed decides how fast models write.
     pub memory_meter: MemoryMeter,
-    /// Where updates come from, and which program they update.
+    /// The source of updates, and the program that they update.
     pub updates: UpdateSource,
 }

@@ -53,7 +53,7 @@ macro_rules! operations {
             library.backups: set_backup_budget(megabytes: u32) -> Backups;
             library.backups: forget_second_place() -> Backups;
 
-            /// What is known about updates. No server is contacted.
+            /// Returns the stored status of updates. Contacts no server.
             library.updates: updates_status() -> UpdateStatus;
             /// Asks the server of updates for the newest version. Its answer must be signed.
             library.updates: check_for_updates() -> UpdateStatus;

@@ -74,7 +74,7 @@ pub struct AvailableUpdate {
     pub command: Option<String>,
 }
 
-/// What is new, in Markdown.
+/// Release notes in Markdown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateNotes {

@@ -1,4 +1,4 @@
-//! What the user sees of updates.
+//! The status of updates, as the user sees it.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(super) struct NewerVersion {
 }
 
 impl Updates {
-    /// What is known about updates. No server is contacted.
+    /// Returns the stored status. Contacts no server.
     pub(crate) async fn updates_status(&self) -> ApiResult<UpdateStatus> {
         let stored = self.stored().await?;
         let newer = self.newer(&stored)?;

@@ -1,4 +1,4 @@
-//! What is stored about updates: the last manifest, as the server signed it, and the backup from
+//! The stored facts about updates: the last manifest, as the server signed it, and the backup from
 //! before the last update.
 //!
 //! The signature is verified again whenever the manifest is read, because a restored backup may

@@ -58,7 +58,7 @@ fn words_per_minute(tokens_per_second: f64) -> u32 {
     ((words / step).round() * step) as u32
 }
 
-/// What is known about the speed of this machine.
+/// The known speeds of this machine.
 #[derive(Debug, Clone)]
 pub(crate) struct ExpectedSpeeds {
     known: MachineSpeeds,

@@ -1,4 +1,4 @@
-//! What is stored about the speed of this machine, and of others on which the data folder was used.
+//! The stored speeds of this machine, and of others on which the data folder was used.
 
 use local::speed::TokenReads;
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ pub(crate) struct MeasuredReply {
     pub(crate) tokens_per_second: f64,
 }
 
-/// What computes the weights of a model.
+/// The processors that compute a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum WeightsPlace {

@@ -11,7 +11,7 @@ struct Part {
     licence_of: LicenceOf,
 }
 
-/// Where the licence of a part is stated.
+/// The place of the licence of a part.
 enum LicenceOf {
     /// Files in the crate.
     Files(&'static [&'static str]),
