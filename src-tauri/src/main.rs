@@ -61,6 +61,13 @@ fn main() -> anyhow::Result<()> {
         );
     }
     let options = arguments::options(&arguments)?;
+    let mut context = tauri::generate_context!();
+    if cfg!(windows) {
+        // On Windows, the plugin knows an instance by this name only.
+        if let Some(folder) = arguments.custom_data_dir() {
+            context.config_mut().identifier = arguments::instance_name(&folder);
+        }
+    }
     let app = tauri::Builder::default()
         .plugin(single_instance(&arguments))
         .plugin(tauri_plugin_dialog::init())
@@ -77,7 +84,7 @@ fn main() -> anyhow::Result<()> {
             closing::watch_window(window, event);
         })
         .setup(move |app| set_up(app, arguments, options))
-        .build(tauri::generate_context!())?;
+        .build(context)?;
     app.run(closing::watch);
     Ok(())
 }

@@ -1,11 +1,11 @@
 ; The Windows installer: for one user, without administrator rights, in the layout of an installation
-; that updates itself (see src-tauri/crates/installation). No command builds it yet, and it has never
-; run. It needs VERSION, ICON, OUTPUT and STAGE, the folder with the launchers, models and
-; versions\VERSION, each by `makensis -D`.
+; that updates itself (see src-tauri/crates/installation). `cargo xtask bundle --target windows` gives
+; it VERSION, ICON, OUTPUT and STAGE, the folder with the launchers, models and versions\VERSION, and
+; defines MODELS if there are models.
 ;
 ; Switches: /S silent, /D=folder, and for the uninstaller /DELETEDATA.
 
-Unicode true
+Target amd64-unicode
 ManifestDPIAware true
 ManifestLongPathAware true
 RequestExecutionLevel user
@@ -60,7 +60,9 @@ Section "Inglenook"
 	File "${STAGE}\inglenook.exe"
 	File "${STAGE}\nook.exe"
 	SetOverwrite on
+!ifdef MODELS
 	File /r "${STAGE}\models"
+!endif
 	File /r "${STAGE}\versions"
 	${If} $1 != ""
 	${AndIf} $1 != "${VERSION}"

@@ -121,6 +121,29 @@ async fn command_added_by_an_edit_applies() {
     }
 }
 
+/// A message that is hidden from the model is not told by a memory either.
+#[tokio::test]
+async fn hidden_message_is_not_remembered_until_it_is_shown() {
+    let pair = Pair::open().await;
+    let engine = &pair.app.engine;
+    pair.tells(pair.first, &format!("Remember that {TOLD}"))
+        .await;
+    let page = engine.whole_chat(pair.first).await.unwrap().page;
+    let said = page
+        .messages
+        .iter()
+        .find(|message| selected_text(message).contains(CANARY))
+        .unwrap()
+        .id;
+    assert!(pair.tells(pair.second, ASKED).await);
+    for hidden in [true, false, true] {
+        engine.hide_messages(vec![said], hidden).await.unwrap();
+        assert_eq!(pair.tells(pair.second, ASKED).await, !hidden);
+        engine.hide_message(said, hidden).await.unwrap();
+        assert_eq!(pair.tells(pair.second, ASKED).await, !hidden);
+    }
+}
+
 /// Text that was never learned can be forgotten too, and remembered again.
 #[tokio::test]
 async fn forget_command_applies_to_unlearned_text() {

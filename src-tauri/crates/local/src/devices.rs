@@ -117,7 +117,11 @@ async fn ask(settings: &WorkerSettings) -> Result<Vec<Device>, LoadReason> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
-    let child = command.spawn().map_err(failed)?;
+    let child = command
+        .spawn()
+        .map_err(|error| LoadReason::WorkerNotStarted {
+            detail: format!("{}: {error}", settings.worker.display()),
+        })?;
     let limit = settings.policy.handshake;
     let output = timeout(limit, child.wait_with_output())
         .await
@@ -235,6 +239,22 @@ mod tests {
         assert_eq!(devices[0].name, "Vulkan0");
         assert_eq!(devices[0].description.chars().count(), MAX_NAME);
         assert!(!devices[0].description.contains('\u{1b}'));
+    }
+
+    #[tokio::test]
+    async fn missing_worker_is_named() {
+        let settings = WorkerSettings {
+            worker: "/nowhere/inglenook-worker".into(),
+            ..WorkerSettings::default()
+        };
+        let Devices::Failed(reason) = list(&settings).await else {
+            panic!("a missing worker listed devices");
+        };
+        let text = reason.to_string();
+        assert!(
+            text.starts_with("the worker could not be started (/nowhere/inglenook-worker: "),
+            "{text}"
+        );
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod tally;
 mod test;
 mod ui;
 mod vulkan;
+mod windows;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

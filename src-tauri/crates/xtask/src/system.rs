@@ -15,6 +15,10 @@ pub(crate) enum Need {
     Vulkan,
     /// The packages for Linux.
     Bundle,
+    /// The packages for Windows.
+    Windows,
+    /// Running Windows programs.
+    Wine,
     /// Signed files for publication.
     Release,
 }
@@ -63,7 +67,16 @@ const fn bundle(name: &'static str, why: &'static str) -> SystemPackage {
     }
 }
 
-const PACKAGES: [SystemPackage; 26] = [
+const fn windows(name: &'static str, why: &'static str) -> SystemPackage {
+    SystemPackage {
+        name,
+        why,
+        need: Need::Windows,
+        programs: &[],
+    }
+}
+
+const PACKAGES: [SystemPackage; 33] = [
     build(
         "build-essential",
         "the C and C++ compiler of SQLite and llama.cpp",
@@ -120,6 +133,21 @@ const PACKAGES: [SystemPackage; 26] = [
     bundle("zstd", "compresses the portable edition"),
     bundle("desktop-file-utils", "checks the desktop file"),
     bundle("appstream", "checks the description for software centres"),
+    windows("rustc-web", "compiles Rust for Windows"),
+    windows("cargo-web", "the cargo of that compiler"),
+    windows("rust-web-src", "the sources of the standard library"),
+    windows(
+        "g++-mingw-w64-x86-64-posix",
+        "compiles C and C++ for Windows",
+    ),
+    windows("nsis", "makes the installer for Windows"),
+    windows("zip", "packs the portable edition for Windows"),
+    SystemPackage {
+        name: "wine64",
+        why: "runs Windows programs",
+        need: Need::Wine,
+        programs: &[],
+    },
     SystemPackage {
         name: "minisign",
         why: "signs the manifest of the update channel",

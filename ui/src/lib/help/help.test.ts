@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ApiError } from "../api/generated";
-import de from "../i18n/de.json";
 import en from "../i18n/en.json";
 import { linkedTopic, PAGES, parsePage, placeOf, type HelpPage, type Topic } from "./pages";
 import { nearestHelp, plainText, searchHelp } from "./search";
@@ -10,29 +9,29 @@ import { COMMON_TOPICS, TOPIC_WORDS } from "./words";
 import { ERROR_TOPICS, errorTopic, SCREEN_PAGES, SETTING_TOPICS } from "./topics";
 
 const read = (language: string): HelpPage[] => PAGES.map((name) => parsePage(name, readFileSync(`help/${language}/${name}.md`, "utf8")));
-const languages = { en: read("en"), de: read("de") };
-const texts = { en: Object.values<string>(en), de: Object.values<string>(de) };
+/** The languages that have help pages. */
+const languages = readdirSync("help").sort();
+const [english, german] = [read("en"), read("de")];
 const whole = ({ intro, sections }: HelpPage) => [intro, ...sections.map(({ text }) => text)].join("\n\n");
 
 function exists(topic: Topic): boolean {
 	const { page, heading } = placeOf(topic);
-	const found = languages.en.find(({ name }) => name === page);
+	const found = english.find(({ name }) => name === page);
 	return found !== undefined && (heading === "" || found.sections.some(({ id }) => id === heading));
 }
 
-test("both languages have the same files", () => {
-	const files = PAGES.map((page) => `${page}.md`).sort();
-	for (const language of ["en", "de"]) expect(readdirSync(`help/${language}`).sort(), language).toEqual(files);
-});
+describe.each(languages)("pages in %s", (language) => {
+	test("same files as in the list", () => {
+		expect(readdirSync(`help/${language}`).sort()).toEqual(PAGES.map((page) => `${page}.md`).sort());
+	});
 
-test("both languages have the same headings", () => {
-	const headings = (pages: HelpPage[]) => pages.map(({ name, sections }) => [name, ...sections.map(({ id }) => id)]);
-	expect(headings(languages.de)).toEqual(headings(languages.en));
-});
+	test("same headings as in English", () => {
+		const headings = (pages: HelpPage[]) => pages.map(({ name, sections }) => [name, ...sections.map(({ id }) => id)]);
+		expect(headings(read(language))).toEqual(headings(english));
+	});
 
-describe.each(["en", "de"] as const)("pages in %s", (language) => {
 	test("titles, texts and unique ids", () => {
-		for (const page of languages[language]) {
+		for (const page of read(language)) {
 			expect(page.title, page.name).not.toBe("");
 			const ids = page.sections.map(({ id }) => id);
 			expect(ids, page.name).toEqual([...new Set(ids)].filter(Boolean));
@@ -41,7 +40,7 @@ describe.each(["en", "de"] as const)("pages in %s", (language) => {
 	});
 
 	test("links lead to a page and heading", () => {
-		for (const page of languages[language]) {
+		for (const page of read(language)) {
 			for (const [link, href = ""] of whole(page).matchAll(/\]\(([^)]*)\)/g)) {
 				const topic = linkedTopic(href, page.name);
 				expect(topic !== null && exists(topic), `${page.name}: ${link}`).toBe(true);
@@ -50,15 +49,15 @@ describe.each(["en", "de"] as const)("pages in %s", (language) => {
 	});
 
 	test("bold names are texts of the app", () => {
-		const known = texts[language];
+		const known = Object.values(JSON.parse(readFileSync(`src/lib/i18n/${language}.json`, "utf8")) as Record<string, string>);
 		const names = (page: HelpPage) => [...whole(page).matchAll(/\*\*(.+?)\*\*/g)].map(([, name = ""]) => name).filter((name) => !/[.:]$/.test(name));
-		const unknown = languages[language].flatMap((page) => names(page).filter((name) => !known.some((text) => text === name || text.startsWith(`${name} {{`))).map((name) => `${page.name}: ${name}`));
+		const unknown = read(language).flatMap((page) => names(page).filter((name) => !known.some((text) => text === name || text.startsWith(`${name} {{`))).map((name) => `${page.name}: ${name}`));
 		expect(unknown).toEqual([]);
 	});
 
 	test("one paragraph is one line", () => {
 		// A line break inside a paragraph would be shown.
-		for (const page of languages[language]) expect(whole(page).replace(/^```[\s\S]*?^```/gm, ""), page.name).not.toMatch(/^\w.*\n\w/m);
+		for (const page of read(language)) expect(whole(page).replace(/^```[\s\S]*?^```/gm, ""), page.name).not.toMatch(/^\w.*\n\w/m);
 	});
 });
 
@@ -93,22 +92,22 @@ test("relative links stay on their page or change it", () => {
 });
 
 test("search ranks titles first and shows the match", () => {
-	const [first] = searchHelp(languages.en, "api key");
+	const [first] = searchHelp(english, "api key");
 	expect(first).toMatchObject({ topic: "troubleshooting#unauthorized", page: "Troubleshooting" });
-	const hit = searchHelp(languages.en, "PROJECTORS")[0];
+	const hit = searchHelp(english, "PROJECTORS")[0];
 	expect(hit).toMatchObject({ topic: "models#other-files", match: "Projectors" });
-	expect(searchHelp(languages.en, "  ")).toEqual([]);
-	expect(searchHelp(languages.en, "memory zzz")).toEqual([]);
+	expect(searchHelp(english, "  ")).toEqual([]);
+	expect(searchHelp(english, "memory zzz")).toEqual([]);
 });
 
 test("search ignores case and accents", () => {
-	expect(searchHelp(languages.de, "rontgenbild")[0]?.topic).toBe("xray");
-	expect(searchHelp(languages.de, "SCHLÜSSELBUND")[0]?.topic).toBe("troubleshooting#keychain");
+	expect(searchHelp(german, "rontgenbild")[0]?.topic).toBe("xray");
+	expect(searchHelp(german, "SCHLÜSSELBUND")[0]?.topic).toBe("troubleshooting#keychain");
 });
 
 test("search text has no Markdown marks", () => {
 	expect(plainText("- **Bold** and `code`, [a link](memory.md#pin)\n\n| A | B |\n|---|---|\n| c | d |")).toBe("Bold and code, a link A B c d");
-	for (const page of languages.en) expect(plainText(whole(page)), page.name).not.toMatch(/\*\*|\]\(/);
+	for (const page of english) expect(plainText(whole(page)), page.name).not.toMatch(/\*\*|\]\(/);
 });
 
 test.each([
@@ -129,7 +128,7 @@ test.each([
 	["author's note", "groups#notes"],
 	["new pc", "backups#archive"],
 ])("people's words lead to their topic: %s", (query, topic) => {
-	expect(searchHelp(languages.en, query).slice(0, 5).map((hit) => hit.topic)).toContain(topic);
+	expect(searchHelp(english, query).slice(0, 5).map((hit) => hit.topic)).toContain(topic);
 });
 
 test.each([
@@ -140,7 +139,7 @@ test.each([
 	["handy", "local-api#server"],
 	["schreibt für mich", "chatting#draft"],
 ])("German words lead to their topic: %s", (query, topic) => {
-	expect(searchHelp(languages.de, query).slice(0, 5).map((hit) => hit.topic)).toContain(topic);
+	expect(searchHelp(german, query).slice(0, 5).map((hit) => hit.topic)).toContain(topic);
 });
 
 test("words of topics belong to topics", () => {
@@ -148,8 +147,8 @@ test("words of topics belong to topics", () => {
 });
 
 test("search without a result offers the nearest topics", () => {
-	expect(searchHelp(languages.en, "lorbook")).toEqual([]);
-	expect(nearestHelp(languages.en, "lorbook").map((hit) => hit.topic)).toContain("lorebooks");
-	expect(nearestHelp(languages.en, "qqqqqq").map((hit) => hit.topic)).toEqual(COMMON_TOPICS);
-	expect(nearestHelp(languages.en, "backup zzzz")[0]?.topic).toMatch(/^backups/);
+	expect(searchHelp(english, "lorbook")).toEqual([]);
+	expect(nearestHelp(english, "lorbook").map((hit) => hit.topic)).toContain("lorebooks");
+	expect(nearestHelp(english, "qqqqqq").map((hit) => hit.topic)).toEqual(COMMON_TOPICS);
+	expect(nearestHelp(english, "backup zzzz")[0]?.topic).toMatch(/^backups/);
 });

@@ -1,7 +1,10 @@
 import i18next from "i18next";
 import type en from "./en.json";
 
-/** Each language is one JSON file in this folder; a new file adds a language. */
+/**
+ * Each language is one JSON file in this folder, named by its code without a region. "Add a language" in
+ * `src-tauri/docs/CONTRIBUTING.md` says what else it needs.
+ */
 const files = import.meta.glob<Record<string, string>>("./*.json", { eager: true, import: "default" });
 
 const resources = Object.fromEntries(

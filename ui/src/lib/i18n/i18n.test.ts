@@ -1,18 +1,31 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import de from "./de.json";
 import en from "./en.json";
 import { bytes, percent, seconds, when } from "./format";
-import { setLanguage, shipped, t } from "./i18n.svelte";
+import { languages, setLanguage, shipped, t } from "./i18n.svelte";
 
 afterEach(() => setLanguage("en"));
 
 const placeholders = (text: string) => [...text.matchAll(/\{\{\w+\}\}/g)].map(([found]) => found).sort();
 
-test("each language has all texts and placeholders", () => {
-	expect(Object.keys(de).sort()).toEqual(Object.keys(en).sort());
-	for (const [key, text] of Object.entries(en)) expect(placeholders(de[key as keyof typeof de]), key).toEqual(placeholders(text));
+/** The keys that a language needs: those of English, with the plural forms of that language. */
+function keysFor(language: string): string[] {
+	const forms = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
+	const counted = /_(one|other)$/;
+	const keys = Object.keys(en).flatMap((key) => (counted.test(key) ? forms.map((form) => key.replace(counted, `_${form}`)) : [key]));
+	return [...new Set(keys)].sort();
+}
+
+test.each(languages)("%s has all texts and placeholders", (language) => {
+	const english: Record<string, string> = en;
+	const texts = JSON.parse(readFileSync(`src/lib/i18n/${language}.json`, "utf8")) as Record<string, string>;
+	expect(Object.keys(texts).sort()).toEqual(keysFor(language));
+	for (const [key, text] of Object.entries(texts)) {
+		// A plural form that English lacks has the placeholders of the general form.
+		const original = english[key] ?? english[key.replace(/_[a-z]+$/, "_other")] ?? "";
+		expect(placeholders(text), key).toEqual(placeholders(original));
+	}
 });
 
 test("no text is unused", () => {

@@ -43,7 +43,8 @@ export function noteText(note: LoadNote): string {
 export function reasonText(reason: LoadReason): string {
 	switch (reason.kind) {
 		case "crashed":
-		case "driverFailed": {
+		case "driverFailed":
+		case "workerNotStarted": {
 			const text = t(`loadReason.${reason.kind}`);
 			return reason.detail ? `${text} (${reason.detail})` : text;
 		}

@@ -28,6 +28,8 @@ pub(crate) struct TurnRooms {
     recall: RecallService,
     pub(crate) inputs: Inputs,
     pub(crate) lore_activation: LoreActivation,
+    /// Only scenarios store replies that no model wrote.
+    #[cfg(feature = "evaluation")]
     pub(crate) reply_store: ReplyStore,
     pub(crate) tools: Tools,
     pub(crate) assembly: Assembly,
@@ -83,6 +85,7 @@ impl Turns {
             recall,
             inputs,
             lore_activation,
+            #[cfg(feature = "evaluation")]
             reply_store,
             tools,
             assembly,

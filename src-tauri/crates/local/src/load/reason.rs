@@ -17,6 +17,10 @@ pub enum LoadReason {
     DriverFailed {
         detail: String,
     },
+    /// The worker, which lists the devices, could not be started. `detail` is technical.
+    WorkerNotStarted {
+        detail: String,
+    },
     /// The driver did not answer.
     DriverSilent {
         seconds: u32,
@@ -45,6 +49,9 @@ impl std::fmt::Display for LoadReason {
             }
             Self::DriverFailed { detail } => {
                 write!(f, "the graphics driver failed{}", after(detail))
+            }
+            Self::WorkerNotStarted { detail } => {
+                write!(f, "the worker could not be started{}", after(detail))
             }
             Self::DriverSilent { seconds } => {
                 write!(

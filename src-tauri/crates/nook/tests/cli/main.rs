@@ -10,11 +10,15 @@ mod exports;
 mod groups;
 mod hostile;
 mod hub;
+#[cfg(windows)]
+mod installer;
+mod kills;
 mod library;
 mod lore;
 mod mcp;
 mod memory;
 mod model_moves;
+mod paths;
 mod prompts;
 mod real_model;
 mod searching;

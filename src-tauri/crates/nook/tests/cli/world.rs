@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 pub(crate) struct World {
     folder: TempDir,
+    data: PathBuf,
     models: PathBuf,
 }
 
@@ -17,12 +18,18 @@ impl World {
     pub(crate) fn without_model() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let models = folder.path().join("no-models");
-        Self { folder, models }
+        let data = folder.path().join("data");
+        Self {
+            folder,
+            data,
+            models,
+        }
     }
 
     /// The default model can reply.
     pub(crate) fn with_model() -> Self {
-        let worker = Path::new(env!("CARGO_BIN_EXE_nook")).with_file_name("inglenook-worker");
+        let name = format!("inglenook-worker{}", std::env::consts::EXE_SUFFIX);
+        let worker = Path::new(env!("CARGO_BIN_EXE_nook")).with_file_name(name);
         assert!(
             worker.is_file(),
             "{} is not built: cargo build -p worker",
@@ -36,8 +43,16 @@ impl World {
             model.display()
         );
         Self {
-            folder: tempfile::tempdir().unwrap(),
             models,
+            ..Self::without_model()
+        }
+    }
+
+    /// Keeps the data in this folder of the temporary one.
+    pub(crate) fn in_folder(self, name: &str) -> Self {
+        Self {
+            data: self.path(name),
+            ..self
         }
     }
 
@@ -54,7 +69,7 @@ impl World {
     }
 
     pub(crate) fn data_dir(&self) -> PathBuf {
-        self.path("data")
+        self.data.clone()
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {

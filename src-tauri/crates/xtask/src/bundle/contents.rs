@@ -2,7 +2,8 @@
 
 use super::facts::Release;
 use super::tree::{PackagedFile, add_folder};
-use super::{licences, linux_worker, sbom};
+use super::worker::is_graphics;
+use super::{licences, sbom};
 use crate::process::{command, installed, output, root, run};
 use anyhow::{Context, Result};
 use std::fs;
@@ -24,6 +25,33 @@ const LICENCES: [&str; 6] = [
 const DESKTOP_FILE: &str = "src-tauri/linux/org.inglenook.app.desktop";
 const METAINFO: &str = "src-tauri/linux/org.inglenook.app.metainfo.xml";
 
+/// The programs of one system, ready for packages.
+pub(super) struct Built {
+    /// Target triple, such as `x86_64-unknown-linux-gnu`.
+    pub(super) target: String,
+    /// Folder of the programs.
+    pub(super) folder: PathBuf,
+    /// Libraries that the worker needs beside it.
+    pub(super) libraries: Vec<PathBuf>,
+}
+
+impl Built {
+    /// Returns the file name of a program, with the system's ending.
+    pub(super) fn file(&self, name: &str) -> String {
+        let suffix = if self.target.contains("windows") {
+            ".exe"
+        } else {
+            ""
+        };
+        format!("{name}{suffix}")
+    }
+
+    fn program(&self, to: &str, name: &str) -> PackagedFile {
+        let to = Path::new(to).join(self.file(name));
+        PackagedFile::program(to, self.folder.join(self.file(name)))
+    }
+}
+
 /// Everything that packages contain.
 pub(super) struct Contents {
     /// Programs and internal files, in every package.
@@ -37,48 +65,49 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Gathers the built programs and makes manual pages, completions and lists of licences in
-    /// `folder`.
+    /// Gathers the built programs and makes lists of licences in `folder`.
     ///
     /// # Errors
     /// A file is missing, or a step fails.
-    pub(super) fn gather(
-        release: &Release,
-        built: &Path,
-        libraries: &[PathBuf],
-        folder: &Path,
-    ) -> Result<Self> {
+    pub(super) fn gather(release: &Release, built: &Built, folder: &Path) -> Result<Self> {
         let made = folder.join("made");
         fs::create_dir_all(&made)?;
         let mut programs = vec![
-            PackagedFile::program("bin/inglenook", built.join("inglenook")),
-            PackagedFile::program("bin/nook", built.join("nook")),
-            PackagedFile::program(
-                format!("{LIBRARY}/inglenook-worker"),
-                built.join("inglenook-worker"),
-            ),
+            built.program("bin", "inglenook"),
+            built.program("bin", "nook"),
+            built.program(LIBRARY, "inglenook-worker"),
         ];
         programs.extend(
-            libraries
+            built
+                .libraries
                 .iter()
                 .map(|path| PackagedFile::into_folder(library_folder(path), path)),
         );
         let ui = Path::new(LIBRARY).join("ui");
         add_folder(&mut programs, &ui, &root().join("ui/dist"))?;
-        programs.extend(make_lists(release, &made)?);
-        let mut integration = desktop_files()?;
-        integration.extend(shell_files(built, &made)?);
-        integration.extend(
-            LICENCES
-                .map(|name| PackagedFile::into_folder("share/doc/inglenook", root().join(name))),
-        );
+        programs.extend(make_lists(release, &built.target, &made)?);
         Ok(Self {
             programs,
-            integration,
+            integration: Vec::new(),
             models: crate::models::ensure_defaults()?,
             launchers: launchers(built),
             made,
         })
+    }
+
+    /// Adds what desktops, shells and `man` of Linux read, partly written by the built `nook`.
+    ///
+    /// # Errors
+    /// A file is missing, or `nook` fails.
+    pub(super) fn with_integration(mut self, built: &Built) -> Result<Self> {
+        self.integration = desktop_files()?;
+        self.integration
+            .extend(shell_files(&built.folder, &self.made)?);
+        self.integration.extend(
+            LICENCES
+                .map(|name| PackagedFile::into_folder("share/doc/inglenook", root().join(name))),
+        );
+        Ok(self)
     }
 
     /// Returns the files of a package of a package manager, which the programs recognise by the
@@ -103,6 +132,7 @@ impl Contents {
         self.programs.clone()
     }
 
+    /// Returns the programs in the root folder of an installation that updates itself.
     pub(super) fn launchers(&self) -> Vec<PackagedFile> {
         self.launchers.clone()
     }
@@ -129,26 +159,30 @@ impl Contents {
     }
 }
 
-fn launchers(built: &Path) -> Vec<PackagedFile> {
+fn launchers(built: &Built) -> Vec<PackagedFile> {
     ["inglenook", "nook"]
-        .map(|name| PackagedFile::program(name, built.join(format!("{name}-launcher"))))
+        .map(|name| {
+            let launcher = built.file(&format!("{name}-launcher"));
+            PackagedFile::program(built.file(name), built.folder.join(launcher))
+        })
         .into()
 }
 
 /// The worker loads graphics backends only if it may use graphics devices.
 fn library_folder(library: &Path) -> &'static str {
-    if linux_worker::is_graphics(library) {
+    if is_graphics(library) {
         "lib/inglenook/graphics"
     } else {
         LIBRARY
     }
 }
 
-fn make_lists(release: &Release, made: &Path) -> Result<[PackagedFile; 2]> {
+fn make_lists(release: &Release, target: &str, made: &Path) -> Result<[PackagedFile; 2]> {
     let third_party = made.join("third-party-licences.txt");
     let sbom = made.join("sbom.cdx.json");
-    licences::write_third_party(&third_party)?;
-    sbom::write_sbom(&sbom, &release.version)?;
+    let components = licences::components::gather(target)?;
+    licences::write_third_party(&components, &third_party)?;
+    sbom::write_sbom(&components, &sbom, &release.version)?;
     Ok([third_party, sbom].map(|path| PackagedFile::into_folder(LIBRARY, path)))
 }
 

@@ -6,6 +6,7 @@ mod bundled_data;
 mod cargo_packages;
 pub(super) mod component;
 pub(super) mod components;
+mod mingw;
 mod npm_packages;
 mod parts;
 mod texts;
@@ -37,16 +38,15 @@ const WIDTH: usize = 100;
 /// Writes the text into the file `into`.
 ///
 /// # Errors
-/// Cargo or npm has not fetched a package, or a file cannot be read or written.
-pub(super) fn write_third_party(into: &Path) -> Result<()> {
-    let components = components::gather()?;
+/// A file cannot be read or written.
+pub(super) fn write_third_party(components: &[Component], into: &Path) -> Result<()> {
     let mut texts = LicenceTexts::default();
-    for component in &components {
+    for component in components {
         for file in &component.licence_files {
             texts.add(component, file, &texts::read(file)?);
         }
     }
-    fs::write(into, document(&components, &texts))
+    fs::write(into, document(components, &texts))
         .with_context(|| format!("cannot write {}", into.display()))
 }
 
@@ -139,7 +139,7 @@ mod tests {
         texts.add(&components[0], Path::new("lamp/LICENSE"), MIT);
         let wide = MIT.replace('\n', "\n  ");
         texts.add(&components[1], Path::new("oil/LICENSE"), &wide);
-        let document = document(&components, &texts);
+        let document = document(components, &texts);
         assert_eq!(document.matches("Permission").count(), 1, "{document}");
         assert!(document.contains("lamp 1.0.0, oil 1.0.0\n\nMIT License"));
     }
@@ -152,7 +152,7 @@ mod tests {
         ];
         let mut texts = LicenceTexts::default();
         texts.add(&components[0], Path::new("lamp/LICENSE"), MIT);
-        let document = document(&components, &texts);
+        let document = document(components, &texts);
         assert!(document.contains("wick 1.0.0: MIT OR Zlib"), "{document}");
         let (_, general) = document.split_once("General text of MIT").unwrap();
         assert!(general.contains("Permission"));

@@ -2,7 +2,8 @@
 
 use super::contents::Contents;
 use super::facts::Release;
-use super::tree::stage;
+use super::installation;
+use super::tree::{self, set_times};
 use crate::process::{command, run};
 use anyhow::Result;
 use std::fs;
@@ -11,27 +12,38 @@ use std::path::Path;
 /// Folder in the archive of the portable edition.
 const FOLDER: &str = "Inglenook";
 
-/// Packs the portable edition: launchers, one version, and the models, which all versions share.
+/// Packs the portable edition with `tar`.
 ///
 /// # Errors
 /// A file is missing, or `tar` fails.
-pub(super) fn pack(release: &Release, contents: &Contents, archive: &Path) -> Result<()> {
+pub(super) fn pack_tar(release: &Release, contents: &Contents, archive: &Path) -> Result<()> {
     let staged = archive.with_extension("stage");
-    let version = Path::new("versions").join(&release.version);
-    let mut files = contents.launchers();
-    files.extend(
-        contents
-            .version()
-            .into_iter()
-            .map(|file| file.below(&version)),
-    );
-    files.extend(contents.models("models"));
-    let root = staged.join(FOLDER);
-    stage(&files, &root)?;
-    fs::write(root.join("portable"), "")?;
-    fs::write(root.join("current"), format!("{}\n", release.version))?;
-    fs::write(root.join(version).join("complete"), "")?;
+    stage(release, contents, &staged)?;
     pack_folder(release, &staged, archive)
+}
+
+/// Packs the portable edition with `zip`, which Windows unpacks by itself.
+///
+/// # Errors
+/// A file is missing, or `zip` fails.
+pub(super) fn pack_zip(release: &Release, contents: &Contents, archive: &Path) -> Result<()> {
+    let staged = archive.with_extension("stage");
+    stage(release, contents, &staged)?;
+    let files = set_times(&staged, release.date)?;
+    run(command("zip")
+        .current_dir(&staged)
+        // Times in a ZIP archive are local.
+        .env("TZ", "UTC")
+        .args(["-X", "-9", "-q"])
+        .arg(archive)
+        .args(files))?;
+    Ok(fs::remove_dir_all(staged)?)
+}
+
+fn stage(release: &Release, contents: &Contents, staged: &Path) -> Result<()> {
+    let root = staged.join(FOLDER);
+    installation::stage(release, contents, &root, true)?;
+    Ok(fs::write(root.join("portable"), "")?)
 }
 
 /// Packs an update: one version without the models.
@@ -40,7 +52,7 @@ pub(super) fn pack(release: &Release, contents: &Contents, archive: &Path) -> Re
 /// A file is missing, or `tar` fails.
 pub(super) fn pack_update(release: &Release, contents: &Contents, archive: &Path) -> Result<()> {
     let staged = archive.with_extension("stage");
-    stage(&contents.version(), &staged)?;
+    tree::stage(&contents.version(), &staged)?;
     pack_folder(release, &staged, archive)
 }
 

@@ -2,7 +2,6 @@
 
 use super::facts::source_date;
 use super::licences::component::{Component, ComponentKind};
-use super::licences::components;
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -13,10 +12,10 @@ use std::path::Path;
 /// Writes the list for `version` of the app into the file `into`.
 ///
 /// # Errors
-/// Cargo or npm has not fetched a package, or the file cannot be written.
-pub(super) fn write_sbom(into: &Path, version: &str) -> Result<()> {
+/// The file cannot be written.
+pub(super) fn write_sbom(components: &[Component], into: &Path, version: &str) -> Result<()> {
     let published = Timestamp::from_second(source_date().try_into()?)?;
-    let document = document(&components::gather()?, version, published);
+    let document = document(components, version, published);
     let json = serde_json::to_string_pretty(&document)?;
     fs::write(into, json + "\n").with_context(|| format!("cannot write {}", into.display()))
 }

@@ -1,6 +1,5 @@
 //! The table of what weighs how much in the packages.
 
-use super::contents::Contents;
 use super::tree::PackagedFile;
 use crate::process::file_name;
 use anyhow::Result;
@@ -8,14 +7,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Prints the sizes of programs, libraries and folders, then of the packages, in MB of 10^6 bytes.
+/// Prints the sizes of programs, libraries and folders, then of the packages in `folder`, in MB of
+/// 10^6 bytes.
 ///
 /// # Errors
 /// A file is missing.
-pub(super) fn print(contents: &Contents, folder: &Path) -> Result<()> {
+pub(super) fn print(files: &[PackagedFile], folder: &Path) -> Result<()> {
     let mut groups: BTreeMap<String, u64> = BTreeMap::new();
-    for file in contents.system_package("deb", true)? {
-        *groups.entry(group(&file)).or_default() += file.bytes()?;
+    for file in files {
+        *groups.entry(group(file)).or_default() += file.bytes()?;
     }
     let mut rows: Vec<(String, u64)> = groups.into_iter().collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.1));
@@ -36,7 +36,7 @@ fn packages(folder: &Path) -> Result<Vec<PathBuf>> {
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| {
             let name = file_name(path);
-            [".deb", ".rpm", ".tar.zst"]
+            [".deb", ".rpm", ".tar.zst", ".exe", ".zip"]
                 .iter()
                 .any(|ending| name.ends_with(ending))
         })

@@ -4,6 +4,7 @@ use crate::process::file_name;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// One file of a package.
 #[derive(Clone)]
@@ -100,6 +101,24 @@ fn copy(file: &PackagedFile, folder: &Path) -> Result<()> {
     }
     fs::copy(&file.from, &to)?;
     set_mode(&to, if file.is_program { 0o755 } else { 0o644 })
+}
+
+/// Sets the time of every file below `folder` to the Unix time `date`, and returns the files,
+/// relative to `folder` and sorted.
+///
+/// # Errors
+/// A folder cannot be listed, or a file cannot be opened.
+pub(super) fn set_times(folder: &Path, date: u64) -> Result<Vec<PathBuf>> {
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(date);
+    let mut files = Vec::new();
+    add_folder(&mut files, Path::new(""), folder)?;
+    for file in &files {
+        let opened = fs::File::options().append(true).open(&file.from);
+        opened
+            .and_then(|opened| opened.set_modified(time))
+            .with_context(|| format!("cannot set the time of {}", file.from.display()))?;
+    }
+    Ok(files.into_iter().map(|file| file.to).collect())
 }
 
 #[cfg(unix)]

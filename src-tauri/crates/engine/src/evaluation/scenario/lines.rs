@@ -177,7 +177,9 @@ impl Stage {
             .await?;
         let message = MessageId(Uuid::now_v7());
         let swipe = SwipeId(Uuid::now_v7());
-        let turns: Vec<Speaking> = self.engine.library.groups.next_turns(&chat).await?;
+        let groups = &self.engine.library.groups;
+        let scene = groups.group(&chat).await?;
+        let turns: Vec<Speaking> = groups.next_turns(&chat, &scene).await?;
         let turn = turns.into_iter().next().unwrap_or(Speaking::OWN);
         let target = Target::NewMessage {
             message,

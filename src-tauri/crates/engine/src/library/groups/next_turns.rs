@@ -148,13 +148,8 @@ impl Groups {
     }
 
     /// All speakers who answer the newest message, one after the other. None if the user has to
-    /// call upon one.
-    pub(crate) async fn next_turns(&self, chat: &Chat) -> ApiResult<Vec<NextSpeaker>> {
-        self.next_turns_in(chat, &self.group(chat).await?).await
-    }
-
-    /// Works like [`Self::next_turns`], with the chat's scene already loaded.
-    pub(crate) async fn next_turns_in(
+    /// call upon one. `scene` is the scene of `chat`.
+    pub(crate) async fn next_turns(
         &self,
         chat: &Chat,
         scene: &Scene,

@@ -146,7 +146,7 @@ impl Sending {
         let turns = self
             .library()
             .groups
-            .next_turns_in(&snapshot.chat, &snapshot.group)
+            .next_turns(&snapshot.chat, &snapshot.group)
             .await?;
         let Some((turn, queue)) = SpeakerQueue::new(turns) else {
             return Ok(None);

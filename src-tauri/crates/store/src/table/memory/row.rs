@@ -22,13 +22,14 @@ macro_rules! stands {
     WHERE memory_source.memory = ",
             $memory,
             ".number
-        AND (message.deleted IS NOT NULL OR chat.deleted IS NOT NULL OR swipe.id IS NOT memory_source.swipe))"
+        AND (message.deleted IS NOT NULL OR message.hidden OR chat.deleted IS NOT NULL
+            OR swipe.id IS NOT memory_source.swipe))"
         )
     };
 }
 
 /// SQL condition for a valid memory: neither it nor its world is deleted, and all of its sources
-/// are present and unchanged.
+/// are present, unchanged and not hidden from the model.
 pub(crate) const VALID: &str = stands!("memory");
 
 /// SQL condition for an active memory: valid and not archived. A merged or superseded memory is

@@ -2,7 +2,7 @@
 
 use super::component::Component;
 use super::{parts, texts};
-use crate::process::{cargo, command, output, root};
+use crate::process::{cargo, output, root};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::collections::{BTreeSet, HashMap};
@@ -54,16 +54,15 @@ struct DependencyKind {
     kind: Option<String>,
 }
 
-/// Lists the crates and the code inside them that has other authors.
+/// Lists the crates in programs for `target` and the code inside them that has other authors.
 ///
 /// # Errors
 /// `cargo metadata` fails, or a crate is not in cargo's cache.
-pub(super) fn packages() -> Result<Vec<Component>> {
-    let host = host()?;
+pub(super) fn packages(target: &str) -> Result<Vec<Component>> {
     let json = output(
         cargo("metadata")
             .args(["--locked", "--format-version", "1"])
-            .args(["--filter-platform", &host]),
+            .args(["--filter-platform", target]),
     )
     .context("`cargo metadata --locked` failed; run it to see why")?;
     let metadata: CargoMetadata =
@@ -80,13 +79,6 @@ pub(super) fn packages() -> Result<Vec<Component>> {
         }
     }
     Ok(components)
-}
-
-/// The platform that the packages are made on and for.
-fn host() -> Result<String> {
-    let version = output(command("rustc").arg("-vV")).context("cannot run `rustc -vV`")?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("`rustc -vV` names no host")?.to_owned())
 }
 
 /// Returns the ids of the packages that `programs` reach by dependencies that are linked.

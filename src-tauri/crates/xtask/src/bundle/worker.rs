@@ -2,33 +2,72 @@
 
 use crate::process::{cargo, file_name, output};
 use crate::vulkan;
+use crate::windows::toolchain::Toolchain;
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-/// Builds the worker, and returns the libraries that it needs beside it.
+/// Builds the worker for this machine's system, and returns the libraries that it needs beside it.
 ///
 /// # Errors
 /// The build fails.
-pub(super) fn build() -> Result<Vec<PathBuf>> {
+pub(super) fn build_for_linux() -> Result<Vec<PathBuf>> {
     let mut build = cargo("rustc");
-    build.args(["--locked", "--release", "-p", "worker"]);
-    build.args(["--bin", "inglenook-worker", "--features", features()]);
-    build.args(["--message-format", "json-render-diagnostics"]);
+    build.arg("--locked");
+    let build = vulkan::with_headers(arguments(&mut build, features()))?;
     // With the old tag, the search path also applies to the libraries' own dependencies.
     build.args([
         "--",
         "-C",
         "link-arg=-Wl,--disable-new-dtags,-rpath,$ORIGIN",
     ]);
-    let build = vulkan::with_headers(&mut build)?;
+    let built = llama_folder(build)?;
+    // CMake's name for the folder depends on the system.
+    let folder = ["lib64", "lib"]
+        .map(|name| built.join(name))
+        .into_iter()
+        .find(|folder| folder.is_dir())
+        .context("llama.cpp was built without libraries")?;
+    let mut libraries = files_of(&folder, is_loaded_by_name)?;
+    libraries.extend(files_of(&built.join("backends"), |name| {
+        name.ends_with(".so")
+    })?);
+    Ok(libraries)
+}
+
+/// Builds the worker for Windows, and returns the libraries that it needs, in its folder.
+///
+/// # Errors
+/// The build fails.
+pub(super) fn build_for_windows(toolchain: &Toolchain) -> Result<Vec<PathBuf>> {
+    let built = llama_folder(arguments(&mut toolchain.cargo("rustc")?, "portable"))?;
+    let is_library = |name: &str| name.ends_with(".dll");
+    let mut libraries = files_of(&built.join("bin"), is_library)?;
+    libraries.extend(files_of(&built.join("backends"), is_library)?);
+    libraries.extend(toolchain.runtime_libraries()?);
+    let programs = toolchain.programs()?;
+    libraries
+        .iter()
+        .map(|library| toolchain.strip(library, &programs))
+        .collect()
+}
+
+fn arguments<'c>(build: &'c mut Command, features: &str) -> &'c mut Command {
+    build
+        .args(["--release", "-p", "worker", "--bin", "inglenook-worker"])
+        .args(["--features", features])
+        .args(["--message-format", "json-render-diagnostics"])
+}
+
+/// Runs the build, and returns the folder into which it built llama.cpp.
+fn llama_folder(build: &mut Command) -> Result<PathBuf> {
     let messages =
         output(build.stderr(Stdio::inherit())).context("cannot build the portable worker")?;
     let built = llama_build_folder(&messages)
         .context("cargo did not report the build folder of llama.cpp")?;
-    libraries(Path::new(&built))
+    Ok(built.into())
 }
 
 /// Chooses the backends, and says which.
@@ -46,20 +85,6 @@ fn features() -> &'static str {
             "portable"
         }
     }
-}
-
-fn libraries(built: &Path) -> Result<Vec<PathBuf>> {
-    // CMake's name for the folder depends on the system.
-    let folder = ["lib64", "lib"]
-        .map(|name| built.join(name))
-        .into_iter()
-        .find(|folder| folder.is_dir())
-        .context("llama.cpp was built without libraries")?;
-    let mut libraries = files_of(&folder, is_loaded_by_name)?;
-    libraries.extend(files_of(&built.join("backends"), |name| {
-        name.ends_with(".so")
-    })?);
-    Ok(libraries)
 }
 
 /// Finds the build folder of llama-cpp-sys-2 in cargo's JSON messages.
@@ -97,7 +122,10 @@ pub(super) fn is_graphics(library: &Path) -> bool {
     let name = file_name(library);
     ["vulkan", "cuda", "hip", "metal", "sycl"]
         .iter()
-        .any(|backend| name.starts_with(&format!("libggml-{backend}")))
+        .any(|backend| {
+            let name = name.strip_prefix("lib").unwrap_or(&name);
+            name.starts_with(&format!("ggml-{backend}"))
+        })
 }
 
 #[cfg(test)]
@@ -120,10 +148,11 @@ mod tests {
         let graphics = [
             "libggml-cpu-haswell.so",
             "libggml-vulkan.so",
+            "ggml-vulkan.dll",
             "libllama.so.0",
         ]
         .map(|name| is_graphics(&Path::new("/built").join(name)));
-        assert_eq!(graphics, [false, true, false]);
+        assert_eq!(graphics, [false, true, true, false]);
     }
 
     #[test]

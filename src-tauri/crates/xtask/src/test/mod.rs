@@ -1,24 +1,27 @@
 //! Runs every check of the project in order and reports its duration and count.
 
+mod report;
+pub(crate) mod step;
+
 use crate::bundle;
 use crate::changed::{self, ChangePlan, Rust};
-use crate::process::{
-    self, FEATURES, cargo, cargo_program, command, command_line, root, with_clippy,
-};
+use crate::process::{self, FEATURES, cargo, cargo_program, command, root, with_clippy};
 use crate::python;
-use crate::run::{prepare, with_test_environment};
+use crate::run::prepare;
 use crate::system::{self, Need};
 use crate::tally::{self, TestCounts};
 use crate::ui;
 use crate::vulkan;
-use anyhow::{Context, Result};
+use crate::windows;
+use anyhow::Result;
 use clap::{Args, ValueEnum};
+use report::report;
 use std::env;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use step::{Measured, Outcome, run_check, run_tests, time_step, watch};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -53,12 +56,14 @@ enum TestPart {
     Desktop,
     /// A reply through a Vulkan device. Builds the worker again, so only by name.
     Vulkan,
+    /// The Windows programs and installer under Wine. Builds everything again, so only by name.
+    Windows,
 }
 
 impl Options {
     fn wants(&self, part: TestPart) -> bool {
         let by_default = match part {
-            TestPart::Vulkan => false,
+            TestPart::Vulkan | TestPart::Windows => false,
             TestPart::Browser | TestPart::Desktop => !self.changed,
             TestPart::Lint | TestPart::Rust | TestPart::Ui => true,
         };
@@ -78,24 +83,8 @@ impl Options {
     }
 }
 
-/// Result of one step.
-struct Outcome {
-    name: &'static str,
-    time: Duration,
-    tally: TestCounts,
-    /// Failed tests, as reported by the runner.
-    failures: Vec<String>,
-    /// Seconds and name of each test, as reported by the runner.
-    times: Vec<(f64, String)>,
-    /// Why the step was skipped; it then has no count.
-    skipped: Option<&'static str>,
-}
-
 /// The variable with the seed of the property tests.
 const SEED: &str = "PROPTEST_RNG_SEED";
-
-/// Number of tests in the list of the slowest.
-const SLOWEST: usize = 20;
 
 /// Runs all steps, even after failures, and prints the count as the last line.
 pub(crate) fn all(options: &Options) -> ExitCode {
@@ -151,6 +140,9 @@ fn run_steps(options: &Options, plan: &ChangePlan, outcomes: &mut Vec<Outcome>) 
     }
     if options.wants(TestPart::Vulkan) {
         outcomes.push(vulkan_test());
+    }
+    if options.wants(TestPart::Windows) {
+        outcomes.extend(windows::tests::run(options.filter.as_deref()));
     }
 }
 
@@ -379,161 +371,4 @@ fn browser_tests(options: &Options) -> Outcome {
     run_tests("browser tests", &mut call, |printed| {
         tally::last_line(&printed.stdout)
     })
-}
-
-/// A step that passes or fails as a whole.
-fn run_check(name: &'static str, call: &mut Command) -> Outcome {
-    time_step(name, || {
-        Ok(Measured {
-            tally: TestCounts::of_one(watch(call)?.succeeded),
-            ..Measured::default()
-        })
-    })
-}
-
-/// A step with its own tests, which `count` reads from its output.
-fn run_tests(
-    name: &'static str,
-    call: &mut Command,
-    count: impl FnOnce(&CommandOutput) -> Option<TestCounts>,
-) -> Outcome {
-    time_step(name, || {
-        let printed = watch(python::set_server_variable(with_test_environment(call)?)?)?;
-        let texts = [&printed.stdout, &printed.stderr];
-        Ok(Measured {
-            tally: TestCounts::settled(count(&printed), printed.succeeded),
-            failures: texts.map(|text| tally::failures(text)).concat(),
-            times: texts.map(|text| tally::times(text)).concat(),
-        })
-    })
-}
-
-/// The measurements of a step.
-#[derive(Default)]
-struct Measured {
-    tally: TestCounts,
-    failures: Vec<String>,
-    times: Vec<(f64, String)>,
-}
-
-fn time_step(name: &'static str, step: impl FnOnce() -> Result<Measured>) -> Outcome {
-    eprintln!("\n==> {name}");
-    let started = Instant::now();
-    let Measured {
-        tally,
-        failures,
-        times,
-    } = step().unwrap_or_else(|error| Measured {
-        tally: TestCounts::of_one(false),
-        failures: vec![format!("{name}: {error:#}")],
-        times: Vec::new(),
-    });
-    Outcome {
-        name,
-        time: started.elapsed(),
-        tally,
-        failures,
-        times,
-        skipped: None,
-    }
-}
-
-/// Exit status and output of a program.
-struct CommandOutput {
-    succeeded: bool,
-    stdout: String,
-    stderr: String,
-}
-
-/// Runs a program, shows its output live and keeps it. Disables colours so that counts can be
-/// parsed.
-fn watch(call: &mut Command) -> Result<CommandOutput> {
-    call.env("CARGO_TERM_COLOR", "never")
-        .env("NO_COLOR", "1")
-        .env_remove("FORCE_COLOR");
-    let mut child = call
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("cannot start {}", command_line(call)))?;
-    let stdout = child.stdout.take();
-    let stderr = child.stderr.take();
-    let out = thread::spawn(move || stdout.map(show));
-    let err = thread::spawn(move || stderr.map(show));
-    let [stdout, stderr] =
-        [out.join(), err.join()].map(|text| text.ok().flatten().unwrap_or_default());
-    Ok(CommandOutput {
-        succeeded: child.wait()?.success(),
-        stdout,
-        stderr,
-    })
-}
-
-fn show(source: impl Read) -> String {
-    let mut source = BufReader::new(source);
-    let mut text = String::new();
-    let mut line = Vec::new();
-    while source
-        .read_until(b'\n', &mut line)
-        .is_ok_and(|length| length > 0)
-    {
-        let shown = String::from_utf8_lossy(&line);
-        eprint!("{shown}");
-        text.push_str(&shown);
-        line.clear();
-    }
-    text
-}
-
-fn report(outcomes: &[Outcome]) -> ExitCode {
-    let mut sum = TestCounts::default();
-    // Repeats the failures at the end, because often only the end of a long log is read or kept.
-    let mut lines = slowest(outcomes);
-    lines += "\n";
-    for failure in outcomes.iter().flat_map(|outcome| &outcome.failures) {
-        lines += &format!("{failure}\n");
-    }
-    for outcome in outcomes {
-        sum += outcome.tally;
-        lines += &line(outcome);
-    }
-    lines += &format!("\n{} passed, {} failed\n", sum.passed, sum.failed);
-    let written = std::io::stdout().write_all(lines.as_bytes());
-    if sum.failed == 0 && written.is_ok() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
-}
-
-/// Lists the tests that take longest.
-fn slowest(outcomes: &[Outcome]) -> String {
-    let mut times: Vec<_> = outcomes.iter().flat_map(|outcome| &outcome.times).collect();
-    times.sort_by(|a, b| b.0.total_cmp(&a.0));
-    if times.is_empty() {
-        return String::new();
-    }
-    let rows = times
-        .iter()
-        .take(SLOWEST)
-        .map(|(seconds, name)| format!("  {seconds:7.1} s  {name}\n"));
-    format!("\nSlowest tests\n{}", rows.collect::<String>())
-}
-
-fn line(outcome: &Outcome) -> String {
-    let Outcome {
-        name,
-        time,
-        tally: TestCounts { passed, failed },
-        skipped,
-        ..
-    } = outcome;
-    match skipped {
-        Some(reason) => format!("  {name:32} skipped: {reason}\n"),
-        None => format!(
-            "  {name:32} {:7.1} s  {passed:5} passed {failed:4} failed\n",
-            time.as_secs_f64()
-        ),
-    }
 }
