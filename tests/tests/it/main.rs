@@ -64,6 +64,7 @@ mod plain_chats;
 mod planted;
 mod planted_sturdy;
 mod prefix_caches;
+mod privacy;
 mod prompt_parts;
 mod quick_replies;
 mod readable_exports;

@@ -7,10 +7,10 @@ use domain::ChatId;
 use engine::api::{TrashKind, TrashRef};
 use tests::headless::Headless;
 
-const CANARY: &str = "the-canary-sings-at-dawn";
+pub(crate) const CANARY: &str = "the-canary-sings-at-dawn";
 
 /// The files below `folder` that contain the canary.
-fn canary_in(folder: &Path) -> Vec<String> {
+pub(crate) fn canary_in(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -22,6 +22,7 @@ export const SCENES = [
 	...["editor", "editorscene", "editornote", "editorcard", "editorfiles", "editormemory", "lore", "new", "models", "modelsettings", "modeladapters", "modelmoves", "modelmove", "modeltasks", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "settings", "writing", "personas", "health"],
 	...["toolservers", "toolserversnone", "toolserveredit", "toolserverspaste"],
 	...["backups", "backupsnone", "backupsfailed", "backupsrestore", "datawarnings", "trash", "trashnone", "trashdelete"],
+	...["privacy", "privacydelete"],
 	...["updates", "updatesdownload", "updatesready", "updatespackage", "updatesfailed"],
 	...["help", "helperror", "helpsearch", "helplist"],
 ];

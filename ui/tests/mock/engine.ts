@@ -25,6 +25,7 @@ import { MockMemories } from "./memories";
 import { MockModelLoads } from "./modelLoads";
 import { MockModelList } from "./modelList";
 import { MockPresets } from "./presets";
+import { MockPrivacy } from "./privacy";
 import { MockPrompts } from "./prompts";
 import { MockReplies } from "./replies";
 import { MockSearch } from "./search";
@@ -79,6 +80,7 @@ export class MockEngine extends MockShell implements Transport {
 	endpoints = structuredClone(data.endpoints);
 	settings: Settings;
 	readonly layered = new MockLayers();
+	readonly privacy = new MockPrivacy(this.layered);
 	readonly prompts: MockPrompts;
 	readonly modelLoads = new MockModelLoads(() => this.models, () => this.emit({ event: "changed", what: "models", id: null }));
 	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
@@ -129,7 +131,7 @@ export class MockEngine extends MockShell implements Transport {
 		language: string,
 	) {
 		super();
-		this.prompts = new MockPrompts(scene);
+		this.prompts = new MockPrompts(scene, this.privacy.hasNoPrompts);
 		this.settings = { theme, language, defaultPersona: "p1" };
 		this.characters = scene === "empty" ? [] : structuredClone(data.characters);
 		if (scene === "first") this.#chat("c1", [data.greeting()], 0);
@@ -159,7 +161,7 @@ export class MockEngine extends MockShell implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.localApi, this.updates, this.branches, this.versions, this.tokens, this.tools, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub, this.toolServers, this.replies, this.modelList, this.library]
+		const handler = [this, this.commands, this.prompts, this.privacy, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.localApi, this.updates, this.branches, this.versions, this.tokens, this.tools, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub, this.toolServers, this.replies, this.modelList, this.library]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;
@@ -284,6 +286,7 @@ export class MockEngine extends MockShell implements Transport {
 	op_layered_settings = ({ owner }: { owner: SettingOwner }) => this.layered.of(owner);
 	op_set_setting = ({ owner, key, value }: { owner: SettingOwner; key: string; value: SettingValue | null }): LayeredSettings => {
 		this.layered.set(owner, key, value);
+		this.privacy.apply();
 		this.emit({ event: "changed", what: "settings", id: "id" in owner ? owner.id : null });
 		return this.layered.of(owner);
 	};

@@ -115,7 +115,11 @@ export class MockPrompts {
 	/** If set, every prompt fails with this error. */
 	failure: ApiError | null = null;
 
-	constructor(private readonly scene: string) {}
+	/** `areGone`: whether the prompts of past turns are deleted. */
+	constructor(
+		private readonly scene: string,
+		private readonly areGone: () => boolean,
+	) {}
 
 	op_preview_prompt = ({ text, whatIf }: { text: string; whatIf: WhatIf }): PromptReport => {
 		if (this.failure) throw this.failure;
@@ -134,6 +138,7 @@ export class MockPrompts {
 	};
 	op_manifest = ({ swipe }: { swipe: string }): PromptReport => {
 		if (swipe === "gone") throw { kind: "notFound", message: "There is no record of what was sent." } satisfies ApiError;
+		if (this.areGone()) throw { kind: "promptNotKept", message: "The prompt of this reply was not kept.", hint: "The settings, in Privacy, decide which prompts of past turns are kept." } satisfies ApiError;
 		made = 0;
 		if (this.scene === "xraymany") return crowded();
 		const report = reportOf(blocks());

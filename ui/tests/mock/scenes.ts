@@ -18,6 +18,7 @@ export const SCENES = [
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
 	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "modelsettings", "modeladapters", "modelmoves", "modelmove", "modeltasks", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "health", "toolservers", "toolserversnone", "toolserveredit", "toolserverspaste",
 	"backups", "backupsnone", "backupsfailed", "backupsrestore", "datawarnings", "trash", "trashnone", "trashdelete",
+	"privacy", "privacydelete",
 	"updates", "updatesdownload", "updatesready", "updatespackage", "updatesfailed",
 	"help", "helperror", "helpsearch", "helplist",
 ] as const;
@@ -179,9 +180,18 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene.startsWith("localapi")) await localApi(scene, app);
 	if (scene.startsWith("toolserver")) await toolServers(scene, app);
 	if (scene.startsWith("backups") || scene.startsWith("trash")) await safety(scene, app);
+	if (scene.startsWith("privacy")) await privacy(scene, app);
 	if (scene.startsWith("updates")) await updates(scene, engine, app);
 	if (scene.startsWith("help")) await help(scene, app);
 	document.documentElement.dataset.ready = "yes";
+}
+
+/** Shows the settings of privacy, and the question before stored prompts are deleted. */
+async function privacy(scene: Scene, app: App): Promise<void> {
+	app.go("settings");
+	await press("[data-testid=settings-privacy]");
+	await until(() => (document.querySelector("[data-testid=taken-write_log]")?.textContent ?? "") !== "");
+	if (scene === "privacydelete") await press("[data-testid=choice-off]");
 }
 
 /** Shows the updates: a newer version and the one before, a download, a package, and a failed check. */

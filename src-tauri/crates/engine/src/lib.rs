@@ -28,6 +28,7 @@ mod turn;
 pub use api::TurnOptions;
 pub use base::clock::Clock;
 pub use base::events::Events;
+pub use base::log_folder::LogFolder;
 pub use base::memory_meter::MemoryMeter;
 pub use base::open_store::OpenError;
 pub use base::options::Options;

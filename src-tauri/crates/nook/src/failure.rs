@@ -53,6 +53,7 @@ impl From<&ApiError> for ErrorReason {
             ApiError::NoModel { hint, .. } => ("noModel", hint.as_str()),
             ApiError::BadInput { hint, .. } => ("badInput", hint.as_str()),
             ApiError::NotFound { .. } => ("notFound", ""),
+            ApiError::PromptNotKept { hint, .. } => ("promptNotKept", hint.as_str()),
             ApiError::Busy { hint, .. } => ("busy", hint.as_str()),
             ApiError::Storage { hint, .. } => ("storage", hint.as_str()),
             ApiError::Keychain { hint, .. } => ("keychain", hint.as_str()),

@@ -84,7 +84,7 @@ impl IntoResponse for ErrorResponse {
 fn status(error: &ApiError) -> StatusCode {
     match error {
         ApiError::BadInput { .. } => StatusCode::BAD_REQUEST,
-        ApiError::NotFound { .. } => StatusCode::NOT_FOUND,
+        ApiError::NotFound { .. } | ApiError::PromptNotKept { .. } => StatusCode::NOT_FOUND,
         ApiError::Busy { .. } => StatusCode::CONFLICT,
         ApiError::ContextOverflow { .. } => StatusCode::UNPROCESSABLE_ENTITY,
         ApiError::Provider { .. } | ApiError::ToolServer { .. } => StatusCode::BAD_GATEWAY,
@@ -145,6 +145,13 @@ mod tests {
                 400,
             ),
             (ApiError::NotFound { message: message() }, 404),
+            (
+                ApiError::PromptNotKept {
+                    message: message(),
+                    hint: hint(),
+                },
+                404,
+            ),
             (
                 ApiError::Busy {
                     message: message(),

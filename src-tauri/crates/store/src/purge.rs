@@ -119,7 +119,7 @@ fn remove_files(dir: &Path, assets: &[AssetHash]) -> Result<(), StoreError> {
 
 /// Rebuilds the file and empties the log. `secure_delete` zeroes freed pages, but cells that moved
 /// between pages leave copies behind, and the log contains older pages.
-fn erase(conn: &Connection) -> Result<(), StoreError> {
+pub(crate) fn erase(conn: &Connection) -> Result<(), StoreError> {
     // A full-text index only marks deleted text until its segments are merged.
     for index in ["memory", "passage", "listing"]
         .iter()

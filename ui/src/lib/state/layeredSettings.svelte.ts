@@ -6,7 +6,7 @@ import { StoredState } from "./storedState.svelte";
 export type SettingGroup = LayeredSetting["group"] | "pictures";
 
 /** Groups of settings, the most relevant for writers first. */
-export const GROUPS = ["prompt", "story", "sampler", "context", "pictures", "chat", "tools", "loading"] as const satisfies readonly SettingGroup[];
+export const GROUPS = ["prompt", "story", "sampler", "context", "pictures", "chat", "tools", "loading", "privacy"] as const satisfies readonly SettingGroup[];
 
 const PICTURES: readonly string[] = ["emotion_tags", "emotion_labels", "emotion_guess", "sprite_place", "picture_tags", "vision", "background"];
 
@@ -16,7 +16,7 @@ export const groupOf = ({ key, group }: Pick<LayeredSetting, "key" | "group">): 
 /** Settings of prompts and replies for one owner, such as a chat or a character. */
 export class LayeredSettingsState extends StoredState<LayeredSettings> {
 	constructor(
-		private readonly api: Api,
+		protected readonly api: Api,
 		readonly owner: SettingOwner,
 		failed: (error: ApiError) => void,
 	) {

@@ -9,7 +9,7 @@ use super::value::{ConfigValue, FromValue, Syntax, ValueType};
 use super::words::{
     CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, ContinuePostfix,
     FlashAttention, GroupTexts, KvCacheType, LoreProfile, LoreStrategy, MemoryLearning, NotePlace,
-    NoteRole, PlacementMode, SpritePlace, StartMode,
+    NoteRole, PlacementMode, PromptKeeping, SpritePlace, StartMode,
 };
 use crate::sampling::STAGES;
 
@@ -38,6 +38,8 @@ pub enum SettingSection {
     Sampler,
     /// How local models are loaded.
     Loading,
+    /// What the app keeps about its own work.
+    Privacy,
 }
 
 /// Declaration of one setting.
@@ -415,6 +417,12 @@ settings! {
     model_memory_percent: u32 = ConfigValue::Whole(60), ValueType::Whole { min: 5, max: 95 }, None, Loading, WINDOW;
     /// Minutes after which an unused model is unloaded. `None`: it stays.
     model_idle_minutes: Option<u32> = text("off"), ValueType::WholeOr { word: "off", min: 1, max: 1_440 }, None, Loading, WINDOW;
+
+    /// The prompts of past turns that the X-ray can show. Prompts that this does not allow are
+    /// deleted; figures of replies and context blocks stay.
+    keep_prompts: PromptKeeping = text("on"), ValueType::Choice(PromptKeeping::WORDS), None, Privacy, WINDOW;
+    /// If off, the window writes no log, and existing log files are deleted.
+    write_log: bool = ConfigValue::Switch(true), ValueType::Switch, None, Privacy, WINDOW;
 }
 
 /// The built-in defaults.

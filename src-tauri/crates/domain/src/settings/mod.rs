@@ -25,5 +25,5 @@ pub use value::{ConfigValue, InvalidValue, Syntax, ValueType};
 pub use words::{
     CharacterNotePlace, ChatTitles, ContentRating, ContextRetention, ContinueBy, ContinuePostfix,
     FlashAttention, GroupTexts, KvCacheType, LoreProfile, LoreStrategy, MemoryLearning, NotePlace,
-    NoteRole, PlacementMode, SpritePlace, StartMode,
+    NoteRole, PlacementMode, PromptKeeping, SpritePlace, StartMode,
 };

@@ -164,6 +164,14 @@ words! {
         Off = "off",
     }
 
+    /// Which prompts of past turns are kept.
+    PromptKeeping {
+        All = "on",
+        /// Those of the last 30 days.
+        Month = "30-days",
+        Nothing = "off",
+    }
+
     /// Content rating that templates receive. Messages are never rewritten for it.
     ContentRating {
         /// Templates receive nothing.

@@ -43,6 +43,9 @@ pub enum ApiError {
     /// It does not exist, or no longer exists.
     #[error("{message}")]
     NotFound { message: String },
+    /// The prompt of a past turn was not kept, because the settings say so.
+    #[error("{message}")]
+    PromptNotKept { message: String, hint: String },
     /// Something else must end first, such as a reply in this chat.
     #[error("{message}")]
     Busy { message: String, hint: String },

@@ -185,8 +185,8 @@ pub struct PromptTokens {
     pub reserve: u32,
     pub by_zone: ZoneTokens,
     /// The prompt begins with this many tokens of the prompt of the turn before. A model with that
-    /// turn in its cache does not read them again.
-    pub reusable: u32,
+    /// turn in its cache does not read them again. `null` if no earlier prompt is stored.
+    pub reusable: Option<u32>,
     /// The counts that the model reported after reading the prompt; `null` for prompts that were
     /// not sent.
     #[serde(default)]

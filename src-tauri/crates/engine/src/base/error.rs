@@ -26,6 +26,14 @@ pub(crate) fn not_found(what: &str) -> ApiError {
     }
 }
 
+/// `which` names the prompt, at the beginning of a sentence.
+pub(crate) fn prompt_not_kept(which: &str) -> ApiError {
+    ApiError::PromptNotKept {
+        message: format!("{which} was not kept."),
+        hint: "The settings, in Privacy, decide which prompts of past turns are kept.".to_owned(),
+    }
+}
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         log(&error);

@@ -6,6 +6,7 @@ pub(crate) mod events;
 pub(crate) mod files;
 pub(crate) mod handle;
 pub(crate) mod idle;
+pub(crate) mod log_folder;
 pub(crate) mod memory_meter;
 pub(crate) mod open_store;
 pub(crate) mod options;

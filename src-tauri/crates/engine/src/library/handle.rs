@@ -19,6 +19,7 @@ use crate::library::groups::Groups;
 use crate::library::lorebooks::Lorebooks;
 use crate::library::memories::Memories;
 use crate::library::personas::Personas;
+use crate::library::prompt_retention::PromptRetention;
 use crate::library::quick_replies::QuickReplySets;
 use crate::library::scripts::Scripts;
 use crate::library::snapshots::Snapshots;
@@ -49,6 +50,7 @@ pub(crate) struct LibraryRooms {
     pub(crate) documents: Documents,
     pub(crate) memories: Memories,
     pub(crate) chats: Chats,
+    pub(crate) prompt_retention: PromptRetention,
     pub(crate) exports: Exports,
     pub(crate) backgrounds: Backgrounds,
     pub(crate) folders: Folders,
@@ -103,6 +105,7 @@ impl Library {
             &scripts,
             &snapshots,
         );
+        let prompt_retention = PromptRetention::new(&config);
         let exports = Exports::new(config.base(), &assets, &chat_lookup, &groups);
         let backgrounds = Backgrounds::new(&config, &assets, &characters, &chat_lookup);
         let folders = Folders::new(config.base(), &characters);
@@ -133,6 +136,7 @@ impl Library {
             documents,
             memories,
             chats,
+            prompt_retention,
             exports,
             backgrounds,
             folders,

@@ -17,6 +17,7 @@ pub(crate) mod handle;
 pub(crate) mod lorebooks;
 pub(crate) mod memories;
 pub(crate) mod personas;
+pub(crate) mod prompt_retention;
 pub(crate) mod quick_replies;
 pub(crate) mod scripts;
 pub(crate) mod snapshots;

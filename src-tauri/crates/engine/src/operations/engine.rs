@@ -73,6 +73,10 @@ impl Engine {
         let secrets = secrets(options.without_keychain).await;
         let config = Configuration::new(base, local, encoder_model, secrets, settings, environment);
         let engine = Self::join(config, EncoderState::new(host, encoder));
+        // A restored backup and the environment can have another value than the window saw.
+        if let Err(error) = engine.config.privacy.apply_log_setting().await {
+            tracing::warn!(%error, "the log does not follow its setting");
+        }
         let prepared = async {
             engine.library.trash.welcome().await?;
             if has_new_warnings {
@@ -83,6 +87,7 @@ impl Engine {
                 .stale_caches
                 .drop_stale_caches_in_background();
             engine.library.trash.purge_in_background();
+            engine.library.prompt_retention.remove_in_background();
             engine.library.backups.back_up_in_background();
             engine.library.updates.check_weekly_in_background();
             engine.recall.load_embedding_choice().await?;
@@ -104,6 +109,16 @@ impl Engine {
     pub async fn purge_now(&self) -> Result<(), crate::api::ApiError> {
         let now = self.library.base().now();
         self.library.trash.purge_expired(now).await
+    }
+
+    /// Removes the prompts that the settings no longer allow, as idle time does every hour. Returns
+    /// how many.
+    ///
+    /// # Errors
+    /// The database cannot be read or written.
+    #[cfg(feature = "evaluation")]
+    pub async fn remove_outdated_prompts(&self) -> Result<usize, crate::api::ApiError> {
+        self.library.prompt_retention.remove_outdated().await
     }
 
     /// Checks for updates if the user wants that once a week and the last check was a week ago, as

@@ -25,6 +25,9 @@ macro_rules! operations {
             /// Sets one of them for `owner`; without a value the layer below applies again.
             config.setting_edits: set_setting(owner: SettingOwner, key: String, value: Option<SettingValue>) -> LayeredSettings;
 
+            /// The space that stored prompts of past turns and the log take.
+            config.privacy: privacy_space() -> PrivacySpace;
+
             /// The server of the local API: whether it is on, its address, and why it failed.
             config.access: local_api() -> LocalApi;
             /// The keys of the local API, the oldest first.

@@ -23,6 +23,7 @@ use crate::settings::model_lookup::ModelLookup;
 use crate::settings::model_moves::ModelMoves;
 use crate::settings::model_speeds::ModelSpeeds;
 use crate::settings::models::Models;
+use crate::settings::privacy::Privacy;
 use crate::settings::prompts::Prompts;
 use crate::settings::speed_test::SpeedTests;
 use crate::settings::token_counts::TokenCounts;
@@ -37,6 +38,7 @@ pub(crate) struct SettingsRooms {
     base: Base,
     local: LocalHost,
     pub(crate) app_settings: AppSettings,
+    pub(crate) privacy: Privacy,
     pub(crate) token_counts: TokenCounts,
     pub(crate) access: Access,
     pub(crate) prompts: Prompts,
@@ -79,6 +81,7 @@ impl Configuration {
             Arc::new(environment),
             Arc::new(RwLock::new(encoder_model)),
         );
+        let privacy = Privacy::new(&base, &app_settings);
         let keychain = Keychain::new(Arc::new(secrets));
         let model_lookup = ModelLookup::new(&base);
         let token_counts = TokenCounts::new(&base, &local);
@@ -101,6 +104,7 @@ impl Configuration {
             &app_settings,
             &endpoints,
             &models,
+            &privacy,
             &prompts,
             &setting_layers,
         );
@@ -153,6 +157,7 @@ impl Configuration {
             base,
             local,
             app_settings,
+            privacy,
             token_counts,
             access,
             prompts,

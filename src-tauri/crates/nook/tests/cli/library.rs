@@ -513,6 +513,24 @@ fn shows_and_sets_settings_with_their_origin() {
     assert!(refused.err.contains("a number from 0 to 2"), "{refused:?}");
 }
 
+#[test]
+fn sets_which_prompts_and_logs_are_kept() {
+    let world = World::without_model();
+    let set = world.json(&["set", "keep_prompts", "30-days"]);
+    assert_eq!(
+        (&set["value"], &set["origin"]),
+        (&json!("30-days"), &json!("global"))
+    );
+    let refused = world.run(&["set", "keep_prompts", "sometimes"]);
+    assert_eq!(refused.code, 1);
+
+    let set = world.run(&["set", "write_log", "off"]);
+    assert_eq!(set.out, "write_log = off (set for the whole app)\n");
+    assert!(world.data_dir().join("logs/off").exists());
+    world.json(&["set", "write_log", "--reset"]);
+    assert!(!world.data_dir().join("logs/off").exists());
+}
+
 /// Settings that the environment overrides appear in the health report and in the settings.
 #[test]
 fn shows_overrides_by_the_environment() {

@@ -194,6 +194,7 @@ impl From<ApiError> for ServerEvent {
         let (code, hint) = match error {
             ApiError::BadInput { hint, .. } => ("bad_input", hint),
             ApiError::NotFound { .. } => ("not_found", String::new()),
+            ApiError::PromptNotKept { hint, .. } => ("prompt_not_kept", hint),
             ApiError::Busy { hint, .. } => ("busy", hint),
             ApiError::ContextOverflow { hint, .. } => ("context_overflow", hint),
             ApiError::Provider { hint, .. } => ("provider", hint),

@@ -221,6 +221,7 @@ fn message_of(error: &ApiError) -> String {
         | ApiError::Provider { message, hint, .. }
         | ApiError::NoModel { message, hint }
         | ApiError::BadInput { message, hint }
+        | ApiError::PromptNotKept { message, hint }
         | ApiError::Busy { message, hint }
         | ApiError::Storage { message, hint }
         | ApiError::ToolServer { message, hint }
@@ -246,6 +247,7 @@ fn class(error: &ApiError) -> (StatusCode, &'static str) {
         ApiError::ContextOverflow { .. } => (StatusCode::BAD_REQUEST, "context_length_exceeded"),
         ApiError::BadInput { .. } => (StatusCode::BAD_REQUEST, "bad_input"),
         ApiError::NotFound { .. } => (StatusCode::NOT_FOUND, "not_found"),
+        ApiError::PromptNotKept { .. } => (StatusCode::NOT_FOUND, "prompt_not_kept"),
         ApiError::Busy { .. } => (StatusCode::CONFLICT, "chat_busy"),
         ApiError::NoModel { .. } => (StatusCode::SERVICE_UNAVAILABLE, "no_model"),
         ApiError::Keychain { .. } => (StatusCode::SERVICE_UNAVAILABLE, "keychain"),

@@ -42,6 +42,19 @@ impl Store {
             .run(move |conn| place.explain(|_| purge::has_expired(conn, before)))
     }
 
+    /// Rebuilds the database file without the text of removed rows, like a purge.
+    ///
+    /// # Errors
+    /// `Full` if there is not enough space to rebuild the file.
+    pub fn erase_removed_text(
+        &self,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
+        let place = Arc::clone(&self.inner.place);
+        self.inner
+            .writer
+            .run(move |conn| place.explain(|_| purge::erase(conn)))
+    }
+
     /// Restores files of assets that are missing or cut off from the backups.
     pub fn repair_assets(
         &self,

@@ -40,7 +40,7 @@ pub(crate) fn run_tests(
     count: impl FnOnce(&CommandOutput) -> Option<TestCounts>,
 ) -> Outcome {
     time_step(name, || {
-        let printed = watch(python::set_server_variable(with_test_environment(call)?)?)?;
+        let printed = watch(python::set_test_variables(with_test_environment(call)?)?)?;
         let texts = [&printed.stdout, &printed.stderr];
         Ok(Measured {
             tally: TestCounts::settled(count(&printed), printed.succeeded),

@@ -109,6 +109,7 @@ pub enum SettingGroup {
     Tools,
     Sampler,
     Loading,
+    Privacy,
 }
 
 /// The value of a setting on one layer.

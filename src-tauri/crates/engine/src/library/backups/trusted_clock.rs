@@ -4,15 +4,48 @@
 use domain::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::base::error::{ApiResult, internal};
+use crate::base::handle::Base;
+
+/// Setting with the times of the last sessions.
+const CLOCK: &str = "clock";
 const DAY: i64 = 24 * 3_600_000;
 /// A longer time since the last session is a jump. Most people open the app more often.
 const JUMP: i64 = 3 * DAY;
 /// The clock must go on for this long after a jump before it counts.
 const CONFIRMED: i64 = DAY;
 
+/// The time at which things expire.
+pub(crate) struct TrustedTime {
+    pub(crate) now: Timestamp,
+    /// The clock has jumped ahead, and that does not count yet.
+    pub(crate) is_ahead: bool,
+}
+
+/// Looks at the clock, which says `now`, and stores what it said.
+pub(crate) async fn look(base: &Base, now: Timestamp) -> ApiResult<TrustedTime> {
+    let (stored, newest) = base
+        .store()
+        .read(|store| Ok((store.settings().get(CLOCK)?, store.chats().newest()?)))
+        .await?;
+    let mut clock = TrustedClock::new(stored.as_deref(), newest.unwrap_or(now));
+    let trusted = TrustedTime {
+        now: clock.look(now),
+        is_ahead: clock.is_ahead(),
+    };
+    let json =
+        serde_json::to_string(&clock).map_err(|_| internal("the clock could not be stored"))?;
+    if stored.as_ref() != Some(&json) {
+        base.store()
+            .write(move |store| store.settings_mut().set(CLOCK, &json))
+            .await?;
+    }
+    Ok(trusted)
+}
+
 /// The times of the last sessions, as a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TrustedClock {
+struct TrustedClock {
     /// The last time that counts.
     seen: Timestamp,
     /// The clock after a jump ahead that does not count yet.
@@ -21,7 +54,7 @@ pub(crate) struct TrustedClock {
 
 impl TrustedClock {
     /// `newest` is the newest time in the data, for a database of a version that kept no times.
-    pub(crate) fn new(stored: Option<&str>, newest: Timestamp) -> Self {
+    fn new(stored: Option<&str>, newest: Timestamp) -> Self {
         let stored = stored.and_then(|json| serde_json::from_str(json).ok());
         stored.unwrap_or(Self {
             seen: newest,
@@ -31,7 +64,7 @@ impl TrustedClock {
 
     /// Looks at the clock. Returns the time at which things expire: `now`, or the last time that
     /// counts if the clock has jumped ahead.
-    pub(crate) fn look(&mut self, now: Timestamp) -> Timestamp {
+    fn look(&mut self, now: Timestamp) -> Timestamp {
         let confirmed = self.jump.is_some_and(|jump| now.0 >= jump.0 + CONFIRMED);
         if now.0 - self.seen.0 <= JUMP || confirmed {
             *self = Self {
@@ -46,7 +79,7 @@ impl TrustedClock {
     }
 
     /// Whether a jump ahead does not count yet.
-    pub(crate) fn is_ahead(&self) -> bool {
+    fn is_ahead(&self) -> bool {
         self.jump.is_some()
     }
 }

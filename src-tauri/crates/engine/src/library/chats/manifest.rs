@@ -6,6 +6,8 @@
 //! segments. A block stores its own text and its source text only if they differ from what was
 //! sent.
 
+pub(crate) mod expiry;
+
 use std::collections::BTreeMap;
 
 use domain::{ChatId, SwipeId};
@@ -284,6 +286,15 @@ impl Chats {
             .read(move |store| chain_of(store, swipe))
             .await?;
         Ok(recorded(swipe, chain))
+    }
+
+    /// Whether a prompt of the chat was removed or never kept, because the settings say so.
+    pub(crate) async fn lacks_prompts(&self, chat: ChatId) -> ApiResult<bool> {
+        let lacks = self
+            .base()
+            .store()
+            .read(move |store| store.manifests().lacks_prompts(chat));
+        Ok(lacks.await?)
     }
 }
 

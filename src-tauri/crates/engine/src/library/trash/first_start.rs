@@ -10,16 +10,14 @@ use store::BackupKind;
 use uuid::Uuid;
 
 use crate::api::DataWarningKind;
-use crate::base::error::{ApiResult, internal};
+use crate::base::error::ApiResult;
 use crate::base::picture::PngPicture;
-use crate::library::backups::trusted_clock::TrustedClock;
+use crate::library::backups::trusted_clock;
 use crate::library::chats::manifest;
 use crate::library::trash::Trash;
 use crate::library::trash::items::purged_at;
 use crate::settings::app_settings::WELCOMED;
 
-/// Setting with the times of the last sessions.
-const CLOCK: &str = "clock";
 /// Delay of the purge after startup.
 const PURGE_AFTER: Duration = Duration::from_secs(30);
 
@@ -141,22 +139,9 @@ impl Trash {
     /// Purges what has expired at the start of the session, `now`. A clock that has jumped ahead
     /// counts only later, and a verified backup comes first.
     pub(crate) async fn purge_expired(&self, now: Timestamp) -> ApiResult<()> {
-        let (stored, newest) = self
-            .base()
-            .store()
-            .read(|store| Ok((store.settings().get(CLOCK)?, store.chats().newest()?)))
-            .await?;
-        let mut clock = TrustedClock::new(stored.as_deref(), newest.unwrap_or(now));
-        let before = purged_at(clock.look(now));
-        let json =
-            serde_json::to_string(&clock).map_err(|_| internal("the clock could not be stored"))?;
-        if stored.as_ref() != Some(&json) {
-            self.base()
-                .store()
-                .write(move |store| store.settings_mut().set(CLOCK, &json))
-                .await?;
-        }
-        if clock.is_ahead() {
+        let trusted = trusted_clock::look(self.base(), now).await?;
+        let before = purged_at(trusted.now);
+        if trusted.is_ahead {
             self.warnings()
                 .warn(DataWarningKind::ClockAhead, 0, String::new())
                 .await

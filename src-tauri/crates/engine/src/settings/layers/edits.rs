@@ -176,9 +176,12 @@ impl SettingEdits {
                 )
             })
             .await?;
+        // The pages read the space that is taken after the event.
+        let applied = self.privacy.apply_privacy(setting).await;
         self.base()
             .events()
             .changed(Changed::Settings, owner.id().map(|id| id.to_string()));
+        applied?;
         self.models.apply_loading(setting).await?;
         // Read again: with a preset, one value can bring others.
         self.shown(owner).await

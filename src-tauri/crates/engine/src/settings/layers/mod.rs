@@ -12,6 +12,7 @@ use crate::settings::app_settings::AppSettings;
 use crate::settings::endpoints::Endpoints;
 use crate::settings::model_lookup::ModelLookup;
 use crate::settings::models::Models;
+use crate::settings::privacy::Privacy;
 use crate::settings::prompts::Prompts;
 
 /// Values of settings where they apply. Clones share one state.
@@ -53,6 +54,7 @@ pub(crate) struct SettingEdits {
     app_settings: AppSettings,
     endpoints: Endpoints,
     models: Models,
+    privacy: Privacy,
     prompts: Prompts,
     setting_layers: SettingLayers,
 }
@@ -63,6 +65,7 @@ impl SettingEdits {
         app_settings: &AppSettings,
         endpoints: &Endpoints,
         models: &Models,
+        privacy: &Privacy,
         prompts: &Prompts,
         setting_layers: &SettingLayers,
     ) -> Self {
@@ -71,6 +74,7 @@ impl SettingEdits {
             app_settings: app_settings.clone(),
             endpoints: endpoints.clone(),
             models: models.clone(),
+            privacy: privacy.clone(),
             prompts: prompts.clone(),
             setting_layers: setting_layers.clone(),
         }

@@ -164,6 +164,7 @@ fn group(group: SettingSection) -> SettingGroup {
         SettingSection::Tools => SettingGroup::Tools,
         SettingSection::Sampler => SettingGroup::Sampler,
         SettingSection::Loading => SettingGroup::Loading,
+        SettingSection::Privacy => SettingGroup::Privacy,
     }
 }
 

@@ -90,7 +90,7 @@ impl BuiltPrompt {
                 limit: budget.limit,
                 reserve: budget.reserve,
                 by_zone,
-                reusable: reused.tokens,
+                reusable: previous.map(|_| reused.tokens),
                 measured: None,
                 exact: *exact,
                 counted: Some(model_handle.counted()),

@@ -11,6 +11,9 @@ use crate::base::records::convert;
 use crate::turn::inputs::turn_inputs::ReplyTo;
 use crate::turn::previews::Previews;
 
+/// Notice for a prompt that cannot be compared with the one before.
+const REUSE_UNKNOWN: &str = "The last prompt of this chat was not kept, so it is unknown which parts the model has read before.";
+
 impl Previews {
     pub(crate) async fn preview_prompt(
         &self,
@@ -18,7 +21,11 @@ impl Previews {
         text: String,
         what_if: WhatIf,
     ) -> ApiResult<PromptReport> {
-        self.preview_with(chat, text, what_if.into()).await
+        let mut report = self.preview_with(chat, text, what_if.into()).await?;
+        if report.tokens.reusable.is_none() && self.library().chats.lacks_prompts(chat).await? {
+            report.notices.push(REUSE_UNKNOWN.to_owned());
+        }
+        Ok(report)
     }
 
     /// Previews the prompt like [`Self::preview_prompt`], with options for this turn. An empty

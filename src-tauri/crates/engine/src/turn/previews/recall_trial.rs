@@ -33,6 +33,10 @@ const FOUND: [BlockKind; 9] = [
 const NOT_ASKED: &str =
     "Memory: earlier messages were not searched, because this text asks nothing.";
 
+/// Notice for a turn whose prompt is not stored.
+const NOT_KEPT: &str =
+    "The prompt of the last turn was not kept, so it is unknown what was recalled for it.";
+
 /// The memories and messages that the blocks were made from.
 #[derive(Default)]
 struct Made {
@@ -77,6 +81,10 @@ impl Previews {
     pub(crate) async fn recalled(&self, chat: ChatId) -> ApiResult<Recollection> {
         match self.library().chats.turn_before(chat, None).await? {
             Some((kept, _)) => self.recollection(kept.report).await,
+            None if self.library().chats.lacks_prompts(chat).await? => Ok(Recollection {
+                notices: vec![NOT_KEPT.to_owned()],
+                ..Recollection::default()
+            }),
             None => Ok(Recollection::default()),
         }
     }

@@ -8,7 +8,7 @@ use crate::api::{
     WhatIf,
 };
 use crate::base::clock::rfc3339;
-use crate::base::error::{ApiResult, not_found};
+use crate::base::error::{ApiResult, not_found, prompt_not_kept};
 use crate::base::records::text_changes;
 use crate::library::chats::chat::first_words;
 use crate::library::chats::manifest::{self, Recorded, WORDS_GONE};
@@ -47,11 +47,18 @@ impl Previews {
     }
 
     async fn recorded(&self, swipe: SwipeId) -> ApiResult<Recorded> {
-        self.library()
-            .chats
-            .kept_manifest(swipe)
-            .await?
-            .ok_or_else(|| not_found("record of the prompt"))
+        if let Some(kept) = self.library().chats.kept_manifest(swipe).await? {
+            return Ok(kept);
+        }
+        let json = self
+            .base()
+            .store()
+            .read(move |store| store.manifests().get(swipe))
+            .await?;
+        Err(match json.as_deref() {
+            Some("") => prompt_not_kept("The prompt of this reply"),
+            _ => not_found("record of the prompt"),
+        })
     }
 
     /// Works like [`Self::recorded`], but fails if the texts were removed.
@@ -101,13 +108,16 @@ impl Previews {
 
     pub(crate) async fn compare_prompt(&self, id: SwipeId) -> ApiResult<PromptComparison> {
         let now = self.recorded_words(id).await?;
-        let Some(previous) = self
+        let (previous, lacks_prompts) = self
             .base()
             .store()
-            .read(move |store| store.manifests().before(id))
-            .await?
-        else {
-            return Ok(first(now));
+            .read(move |store| {
+                let manifests = store.manifests();
+                Ok((manifests.before(id)?, manifests.lacks_prompts_before(id)?))
+            })
+            .await?;
+        let Some(previous) = previous else {
+            return first_or_lost(now, lacks_prompts);
         };
         match self.library().chats.kept_manifest(previous.swipe).await? {
             Some(kept) if !kept.bare => compared(kept.swipe, kept.report, now).await,
@@ -124,7 +134,8 @@ impl Previews {
         let now = self.preview_prompt(chat, text, WhatIf::default()).await?;
         match before {
             Some((kept, _)) if !kept.bare => compared(kept.swipe, kept.report, now).await,
-            _ => Ok(first(now)),
+            Some(_) => Ok(first(now)),
+            None => first_or_lost(now, self.library().chats.lacks_prompts(chat).await?),
         }
     }
 
@@ -163,6 +174,18 @@ impl Previews {
             .events()
             .changed(Changed::Messages, Some(id.to_string()));
         Ok(())
+    }
+}
+
+/// The comparison of a prompt before which none is stored.
+///
+/// # Errors
+/// `PromptNotKept` if earlier ones were sent.
+fn first_or_lost(prompt: PromptReport, lacks_prompts: bool) -> ApiResult<PromptComparison> {
+    if lacks_prompts {
+        Err(prompt_not_kept("The prompt before this one"))
+    } else {
+        Ok(first(prompt))
     }
 }
 

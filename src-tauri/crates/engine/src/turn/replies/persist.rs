@@ -8,6 +8,8 @@ use context::frozen;
 use context::macros::MacroState;
 use domain::SwipeId;
 use domain::chat::SwipeState;
+use domain::settings::PromptKeeping;
+use store::WriteTransaction;
 
 use crate::api::{self, Changed, Figures};
 use crate::base::error::ApiResult;
@@ -185,7 +187,8 @@ impl ReplyStore {
             .await
     }
 
-    /// Stores the manifest of what was sent for `swipe`.
+    /// Stores the manifest of what was sent for `swipe`. If no prompts are to be kept, stores only
+    /// its figures.
     pub(crate) async fn record(
         &self,
         swipe: SwipeId,
@@ -194,19 +197,42 @@ impl ReplyStore {
         made: &BuiltPrompt,
         model_handle: &ModelHandle,
     ) -> ApiResult<()> {
+        let json = match model_handle.values.keep_prompts {
+            PromptKeeping::Nothing => String::new(),
+            PromptKeeping::All | PromptKeeping::Month => {
+                self.manifest_json(swipe, turn, made, model_handle).await?
+            }
+        };
+        let figures = manifest::figures_json(figures);
+        let global = self.library().config().privacy.global_settings();
+        let insert = move |store: &mut WriteTransaction<'_>| {
+            // The setting may have changed since the turn began.
+            let json = match global.values(store)?.keep_prompts {
+                PromptKeeping::Nothing => "",
+                PromptKeeping::All | PromptKeeping::Month => json.as_str(),
+            };
+            store.manifests_mut().insert(swipe, json, &figures)
+        };
+        Ok(self.base().store().checkpoint(insert).await?)
+    }
+
+    async fn manifest_json(
+        &self,
+        swipe: SwipeId,
+        turn: &ActivatedTurn,
+        made: &BuiltPrompt,
+        model_handle: &ModelHandle,
+    ) -> ApiResult<String> {
         let previous = self
             .library()
             .chats
             .turn_before(turn.inputs.snapshot.chat.id, Some(swipe))
             .await?;
         let report = made.report(turn, model_handle, previous.as_ref());
-        let json = manifest::to_json(&report, previous.as_ref().map(|(kept, _)| kept));
-        let figures = manifest::figures_json(figures);
-        Ok(self
-            .base()
-            .store()
-            .checkpoint(move |store| store.manifests_mut().insert(swipe, &json, &figures))
-            .await?)
+        Ok(manifest::to_json(
+            &report,
+            previous.as_ref().map(|(kept, _)| kept),
+        ))
     }
 
     /// Stores the final text of the reply. `None` if there never was any text.

@@ -23,7 +23,16 @@ pub struct StoredManifest {
     pub figures: String,
 }
 
+/// The prompts that are stored in all manifests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PromptSpace {
+    pub prompts: u64,
+    /// Size of their JSON in bytes, without that of the figures.
+    pub bytes: u64,
+}
+
 impl Manifests<'_> {
+    /// The JSON of the prompt; empty if it was removed or never kept.
     pub fn get(&self, swipe: SwipeId) -> Result<Option<String>, StoreError> {
         let json = self
             .conn
@@ -40,6 +49,39 @@ impl Manifests<'_> {
 
     /// The manifest of the turn before `swipe`, in the same chat.
     pub fn before(&self, swipe: SwipeId) -> Result<Option<StoredManifest>, StoreError> {
+        let Some((chat, position)) = self.place(swipe)? else {
+            return Ok(None);
+        };
+        Ok(self.past(chat, position, 1)?.pop())
+    }
+
+    /// Whether a prompt of the chat was removed or never kept.
+    pub fn lacks_prompts(&self, chat: ChatId) -> Result<bool, StoreError> {
+        self.lacks_prompts_below(chat, i64::MAX)
+    }
+
+    /// Whether a prompt before that of `swipe`, in the same chat, was removed or never kept.
+    pub fn lacks_prompts_before(&self, swipe: SwipeId) -> Result<bool, StoreError> {
+        match self.place(swipe)? {
+            Some((chat, position)) => self.lacks_prompts_below(chat, position),
+            None => Ok(false),
+        }
+    }
+
+    fn lacks_prompts_below(&self, chat: ChatId, position: i64) -> Result<bool, StoreError> {
+        let lacks = self
+            .conn
+            .prepare_cached(
+                "SELECT 1 FROM message JOIN swipe ON swipe.message = message.id
+                 JOIN manifest ON manifest.swipe = swipe.id
+                 WHERE message.chat = ?1 AND message.position < ?2 AND octet_length(manifest.json) = 0",
+            )?
+            .exists(params![Col(chat), position])?;
+        Ok(lacks)
+    }
+
+    /// The chat and the position of the message that a swipe belongs to.
+    fn place(&self, swipe: SwipeId) -> Result<Option<(ChatId, i64)>, StoreError> {
         let place = self
             .conn
             .prepare_cached(
@@ -48,10 +90,80 @@ impl Manifests<'_> {
             )?
             .query_row([Col(swipe)], |row| Ok((row.get::<_, Col<ChatId>>(0)?.0, row.get(1)?)))
             .optional()?;
-        let Some((chat, position)) = place else {
-            return Ok(None);
-        };
-        Ok(self.past(chat, position, 1)?.pop())
+        Ok(place)
+    }
+
+    /// Number and size of all stored prompts.
+    pub fn space(&self) -> Result<PromptSpace, StoreError> {
+        // `octet_length` does not read the text.
+        let space = self
+            .conn
+            .prepare_cached(
+                "SELECT count(*), coalesce(sum(octet_length(json)), 0) FROM manifest
+                 WHERE octet_length(json) > 0",
+            )?
+            .query_row([], |row| {
+                Ok(PromptSpace {
+                    prompts: row.get::<_, i64>(0)?.unsigned_abs(),
+                    bytes: row.get::<_, i64>(1)?.unsigned_abs(),
+                })
+            })?;
+        Ok(space)
+    }
+
+    /// The chats with stored prompts of replies that were made before `time`.
+    pub fn chats_before(&self, time: Timestamp) -> Result<Vec<ChatId>, StoreError> {
+        let chats = self
+            .conn
+            .prepare_cached(
+                "SELECT DISTINCT message.chat FROM manifest
+                 JOIN swipe ON swipe.id = manifest.swipe JOIN message ON message.id = swipe.message
+                 WHERE swipe.created < ?1 AND octet_length(manifest.json) > 0",
+            )?
+            .query_map([Col(time)], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
+            .collect::<Result<_, _>>()?;
+        Ok(chats)
+    }
+
+    /// The replies of a chat that were made before `time` and have a stored prompt.
+    pub fn made_before(
+        &self,
+        chat: ChatId,
+        time: Timestamp,
+    ) -> Result<HashSet<SwipeId>, StoreError> {
+        let swipes = self
+            .conn
+            .prepare_cached(
+                "SELECT manifest.swipe FROM message JOIN swipe ON swipe.message = message.id
+                 JOIN manifest ON manifest.swipe = swipe.id
+                 WHERE message.chat = ?1 AND swipe.created < ?2 AND octet_length(manifest.json) > 0",
+            )?
+            .query_map(params![Col(chat), Col(time)], |row| {
+                Ok(row.get::<_, Col<_>>(0)?.0)
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(swipes)
+    }
+
+    /// Calls `visit` with the JSON of each stored prompt of a chat whose reply was made at or after
+    /// `time`.
+    pub fn visit_since(
+        &self,
+        chat: ChatId,
+        time: Timestamp,
+        mut visit: impl FnMut(SwipeId, &str),
+    ) -> Result<(), StoreError> {
+        let mut manifests = self.conn.prepare_cached(
+            "SELECT manifest.swipe, manifest.json FROM message
+             JOIN swipe ON swipe.message = message.id JOIN manifest ON manifest.swipe = swipe.id
+             WHERE message.chat = ?1 AND swipe.created >= ?2 AND octet_length(manifest.json) > 0",
+        )?;
+        let mut rows = manifests.query(params![Col(chat), Col(time)])?;
+        while let Some(row) = rows.next()? {
+            let swipe = row.get::<_, Col<_>>(0)?.0;
+            visit(swipe, row.get_ref(1)?.as_str().unwrap_or_default());
+        }
+        Ok(())
     }
 
     /// Returns up to `limit` manifests of visible swipes before the message at `before`
@@ -95,7 +207,8 @@ impl Manifests<'_> {
 }
 
 impl ManifestsMut<'_> {
-    /// Stores a manifest. A continued reply keeps only the manifest of its last request.
+    /// Stores a manifest. A continued reply keeps only the manifest of its last request. With an
+    /// empty `json`, only the figures are kept.
     pub fn insert(&mut self, swipe: SwipeId, json: &str, figures: &str) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -104,6 +217,24 @@ impl ManifestsMut<'_> {
             )?
             .execute(params![Col(swipe), json, figures])?;
         Ok(())
+    }
+
+    /// Replaces the prompt of a reply; its figures stay. An empty `json` removes the prompt.
+    pub fn set_json(&mut self, swipe: SwipeId, json: &str) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("UPDATE manifest SET json = ?2 WHERE swipe = ?1")?
+            .execute(params![Col(swipe), json])?;
+        Ok(())
+    }
+
+    /// Removes all prompts and keeps the figures. Returns how many there were. The database file
+    /// still contains their text until [`Store::erase_removed_text`](crate::Store).
+    pub fn remove_all(&mut self) -> Result<usize, StoreError> {
+        let removed = self
+            .conn
+            .prepare_cached("UPDATE manifest SET json = '' WHERE octet_length(json) > 0")?
+            .execute([])?;
+        Ok(removed)
     }
 
     /// Removes quoted text from all manifests that may quote removed text: messages deleted at or

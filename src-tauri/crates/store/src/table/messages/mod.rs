@@ -20,7 +20,7 @@ mod text;
 mod token_choice;
 mod window;
 
-pub use manifest::StoredManifest;
+pub use manifest::{PromptSpace, StoredManifest};
 pub use message::{MessageCount, NewMessage};
 pub use revision::Revision;
 pub use search::{FoundMessage, SearchAuthor, SearchFilter};

@@ -70,6 +70,27 @@ async fn purged_text_is_gone_from_the_files() {
     assert_eq!(found(dir.path()), [""; 0]);
 }
 
+#[tokio::test]
+async fn removed_prompts_are_gone_from_the_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).store;
+    crate::tests::create_library(&store).await;
+    for number in 0..20 {
+        say(&store, number, "hi").await;
+        let canary = String::from_utf8_lossy(CANARY);
+        let json = format!("{} {canary}", "plain ".repeat(40 * number as usize));
+        store
+            .write(move |w| w.manifests_mut().insert(swipe_id(number), &json, "{}"))
+            .await
+            .unwrap();
+    }
+    assert!(!found(dir.path()).is_empty(), "the test finds the canary");
+    let removed = store.write(|w| w.manifests_mut().remove_all()).await;
+    assert_eq!(removed.unwrap(), 20);
+    store.erase_removed_text().await.unwrap();
+    assert_eq!(found(dir.path()), [""; 0]);
+}
+
 /// Texts of changing length move between pages, and SQLite's `secure_delete` misses some of the
 /// copies that this leaves. That happens in a quarter of such histories.
 #[tokio::test]
