@@ -23,6 +23,8 @@ export function client(call: Call) {
 		layeredSettings: (owner: SettingOwner) => call("layered_settings", { owner }) as Promise<LayeredSettings>,
 		/** Sets one of them for `owner`; without a value the layer below applies again. */
 		setSetting: (owner: SettingOwner, key: string, value: SettingValue | null) => call("set_setting", { owner, key, value }) as Promise<LayeredSettings>,
+		/** The space that stored prompts of past turns and the log take. */
+		privacySpace: () => call("privacy_space", {  }) as Promise<PrivacySpace>,
 		/** The server of the local API: whether it is on, its address, and why it failed. */
 		localApi: () => call("local_api", {  }) as Promise<LocalApi>,
 		/** The keys of the local API, the oldest first. */
@@ -581,6 +583,8 @@ needed: number; available: number } |
 { kind: "badInput"; message: string; hint: string } | 
 /**  It does not exist, or no longer exists. */
 { kind: "notFound"; message: string } | 
+/**  The prompt of a past turn was not kept, because the settings say so. */
+{ kind: "promptNotKept"; message: string; hint: string } | 
 /**  Something else must end first, such as a reply in this chat. */
 { kind: "busy"; message: string; hint: string } | 
 /**  The disk or the database failed. */
@@ -2048,6 +2052,8 @@ export type LoadReason =
 { kind: "crashed"; detail: string } | 
 /**  The driver failed when the devices were listed. `detail` is technical. */
 { kind: "driverFailed"; detail: string } | 
+/**  The worker, which lists the devices, could not be started. `detail` is technical. */
+{ kind: "workerNotStarted"; detail: string } | 
 /**  The driver did not answer. */
 { kind: "driverSilent"; seconds: number } | 
 /**  There is no graphics device that the worker can use, or none with this name. */
@@ -2754,6 +2760,16 @@ export type PreviousVersion = {
 /**  Priority of a block. Blocks of lower priority are dropped first. */
 export type Priority = "trimmable" | "medium" | "high" | "must";
 
+/**  The space that stored prompts and the log take. */
+export type PrivacySpace = {
+	/**  Number of stored prompts of past turns. */
+	prompts: number,
+	/**  Bytes of the stored prompts. */
+	promptBytes: number,
+	/**  Bytes of the log files. */
+	logBytes: number,
+};
+
 /**  One block of the prompt, as the X-ray draws it. */
 export type PromptBlock = {
 	/**  Unique in its prompt. */
@@ -2898,9 +2914,9 @@ export type PromptTokens = {
 	byZone: ZoneTokens,
 	/**
 	 *  The prompt begins with this many tokens of the prompt of the turn before. A model with that
-	 *  turn in its cache does not read them again.
+	 *  turn in its cache does not read them again. `null` if no earlier prompt is stored.
 	 */
-	reusable: number,
+	reusable: number | null,
 	/**
 	 *  The counts that the model reported after reading the prompt; `null` for prompts that were
 	 *  not sent.
@@ -3325,7 +3341,7 @@ export type SettingChoice = {
 };
 
 /**  The section in which a setting is shown. */
-export type SettingGroup = "context" | "prompt" | "story" | "chat" | "tools" | "sampler" | "loading";
+export type SettingGroup = "context" | "prompt" | "story" | "chat" | "tools" | "sampler" | "loading" | "privacy";
 
 /**  Why a setting has no effect with the model in use. */
 export type SettingInactive = 

@@ -287,10 +287,13 @@ proptest! {
         let error = place.refusal(&sealed);
         match byte {
             0..8 => prop_assert!(matches!(error, SealedFileError::NotSealed)),
-            8 => prop_assert!(matches!(
-                error,
-                SealedFileError::NotSealed | SealedFileError::NewerVersion { .. }
-            )),
+            8 => {
+                let fits = matches!(
+                    error,
+                    SealedFileError::NotSealed | SealedFileError::NewerVersion { .. }
+                );
+                prop_assert!(fits, "{error}");
+            }
             // The last chunk is opened first.
             9..HEADER => assert_damaged(&error, last_chunk(length)),
             _ => assert_damaged(&error, ((byte - HEADER) / SEALED_CHUNK) as u32),
@@ -302,12 +305,13 @@ proptest! {
         let place = Place::new();
         let sealed = place.seal(&content(length));
         let error = place.refusal(&sealed[..left.index(sealed.len())]);
-        prop_assert!(matches!(
+        let fits = matches!(
             error,
             SealedFileError::NotSealed
                 | SealedFileError::Truncated
                 | SealedFileError::Damaged { .. }
-        ));
+        );
+        prop_assert!(fits, "{error}");
     }
 
     #[test]

@@ -139,7 +139,7 @@ mod tests {
         texts.add(&components[0], Path::new("lamp/LICENSE"), MIT);
         let wide = MIT.replace('\n', "\n  ");
         texts.add(&components[1], Path::new("oil/LICENSE"), &wide);
-        let document = document(components, &texts);
+        let document = document(&components, &texts);
         assert_eq!(document.matches("Permission").count(), 1, "{document}");
         assert!(document.contains("lamp 1.0.0, oil 1.0.0\n\nMIT License"));
     }
@@ -152,7 +152,7 @@ mod tests {
         ];
         let mut texts = LicenceTexts::default();
         texts.add(&components[0], Path::new("lamp/LICENSE"), MIT);
-        let document = document(components, &texts);
+        let document = document(&components, &texts);
         assert!(document.contains("wick 1.0.0: MIT OR Zlib"), "{document}");
         let (_, general) = document.split_once("General text of MIT").unwrap();
         assert!(general.contains("Permission"));
