@@ -26,17 +26,17 @@ fn no_acknowledged_message_is_lost() {
         }
         arguments.extend(["--message", &words]);
         let mut running = world.start(&arguments);
-        // The first text of a reply comes after the message was stored. Each kill comes a little
-        // later in the reply.
-        let mut event = running.event("token");
-        for _ in 0..kill % 5 {
-            event = running.event("token");
+        // The first text of a reply comes after the message was stored. The kills come at several
+        // places of the reply, some after its end.
+        let token = running.event("token");
+        for _ in 0..kill % 7 {
+            running.line();
         }
         drop(running);
-        chat = event["chat"].as_str().unwrap().to_owned();
+        chat = token["chat"].as_str().unwrap().to_owned();
         said.push(words);
     }
-    let shown = world.json(&["show", "chat", &chat, "--limit", "200"]);
+    let shown = world.json(&["show", "chat", &chat]);
     let messages = shown["page"]["messages"].as_array().unwrap();
     let of_user: Vec<_> = messages
         .iter()

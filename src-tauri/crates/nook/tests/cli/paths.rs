@@ -27,12 +27,16 @@ fn cards_with_odd_names_are_exported_and_imported() {
             .as_str()
             .unwrap()
             .to_owned();
-        for format in ["png", "charx", "json-v3"] {
-            let written = world.json(&["export", "character", &id, "--as", format]);
-            let written = written["file"].as_str().unwrap();
+        for (format, file) in [
+            ("png", "card.png"),
+            ("charx", "card.charx"),
+            ("json-v3", "card.json"),
+        ] {
+            let out = world.file(file, "");
+            world.json(&["export", "character", &id, "--as", format, "--out", &out]);
             let other = World::without_model();
-            let imported = other.json(&["import", written]);
-            assert_eq!(imported["imported"][0]["name"], name.trim(), "{written}");
+            let imported = other.json(&["import", &out]);
+            assert_eq!(imported["imported"][0]["name"], name.trim(), "{format}");
         }
     }
 }
