@@ -27,8 +27,10 @@ impl Trash {
         Ok(self.base().store().read(count).await?)
     }
 
+    /// Stops their running replies first.
+    ///
     /// # Errors
-    /// `NotFound` if one of them does not exist. Nothing changes then.
+    /// `NotFound` if one of them does not exist. No chat is deleted then.
     pub(crate) async fn delete_chats(
         &self,
         chats: Vec<ChatId>,
