@@ -28,7 +28,7 @@ for (const language of ["en", "de"]) {
 		await page.setViewportSize({ width: 1024, height: 700 });
 		await show("settings", "light", language);
 		const tabs = await page.locator(".tabs .tab").evaluateAll((all) => all.map((tab) => [tab.textContent, tab.getBoundingClientRect().left, tab.getBoundingClientRect().right]));
-		assert.equal(tabs.length, 11);
+		assert.equal(tabs.length, 12);
 		for (const [name, left, right] of tabs) assert.ok(left >= 72 && right <= 1024, `${name} is from ${left} to ${right}`);
 		await page.setViewportSize({ width: 1280, height: 800 });
 	});

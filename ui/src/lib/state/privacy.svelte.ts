@@ -16,6 +16,8 @@ export class PrivacyState extends LayeredSettingsState {
 	asked = $state<PromptDeletion | null>(null);
 	/** The engine is applying a value, which can take seconds. */
 	working = $state(false);
+	/** The choice that was asked about last. A dialog closes before it confirms. */
+	#chosen: PromptDeletion | null = null;
 	#measured = 0;
 
 	constructor(api: Api, failed: (error: ApiError) => void) {
@@ -34,7 +36,7 @@ export class PrivacyState extends LayeredSettingsState {
 		// With "off", no prompts are left to delete.
 		const canDelete = key === KEEP_PROMPTS && before !== "off" && before !== value;
 		if (canDelete && (value === "off" || value === "30-days")) {
-			this.asked = value;
+			this.asked = this.#chosen = value;
 			return Promise.resolve();
 		}
 		return this.#apply(key, value);
@@ -43,9 +45,10 @@ export class PrivacyState extends LayeredSettingsState {
 	cancel = (): void => void (this.asked = null);
 
 	async confirm(): Promise<void> {
-		const { asked } = this;
+		const chosen = this.#chosen;
+		this.#chosen = null;
 		this.cancel();
-		if (asked) await this.#apply(KEEP_PROMPTS, asked);
+		if (chosen) await this.#apply(KEEP_PROMPTS, chosen);
 	}
 
 	/** Reads the space. Only the latest answer is used. */
