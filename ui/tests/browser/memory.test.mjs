@@ -340,6 +340,7 @@ test("chat deletion asks about its memories", async () => {
 		await id("chat-menu").focus();
 		await page.keyboard.press("Enter");
 		await page.getByRole("menu").waitFor();
+		await hasFocus(page.getByRole("menuitem").first());
 		await page.keyboard.press("End");
 		await hasFocus(page.getByRole("menuitem", { name: "Delete chat" }));
 		await page.keyboard.press("Enter");
