@@ -38,7 +38,7 @@ pub enum SettingSection {
     Sampler,
     /// How local models are loaded.
     Loading,
-    /// What the app keeps about its own work.
+    /// Stored prompts and the log.
     Privacy,
 }
 

@@ -1,8 +1,8 @@
 //! The folder of the window's log files.
 //!
 //! The window starts its log before the database is open, so it cannot read the setting
-//! `write_log`. The file `off` in this folder stands for the setting: the engine creates and removes
-//! it, and the window looks for it before each line.
+//! `write_log`. The file `off` in this folder means that the setting is off: the engine creates and
+//! removes it, and the window looks for it before each line.
 
 use std::fs::{self, DirEntry};
 use std::io;

@@ -17,7 +17,7 @@ use crate::settings::app_settings::AppSettings;
 /// text. A crash between both steps leaves the row.
 const TO_ERASE: &str = "prompts_to_erase";
 
-/// What the app keeps about its own work. Clones share one state.
+/// Stored prompts and the log. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Privacy {
     base: Base,

@@ -1,4 +1,4 @@
-//! What the app keeps about its own work.
+//! The space of stored prompts and of the log.
 
 use serde::{Deserialize, Serialize};
 use specta::Type;
