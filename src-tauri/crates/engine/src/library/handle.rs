@@ -114,7 +114,6 @@ impl Library {
             &config,
             &backups,
             &characters,
-            &chats,
             &stale_caches,
             &warnings,
         );

@@ -24,3 +24,4 @@ pub(crate) mod snapshots;
 pub(crate) mod stale_caches;
 pub(crate) mod trash;
 pub(crate) mod updates;
+mod welcome;

@@ -78,7 +78,7 @@ impl Engine {
             tracing::warn!(%error, "the log does not follow its setting");
         }
         let prepared = async {
-            engine.library.trash.welcome().await?;
+            engine.library.welcome().await?;
             if has_new_warnings {
                 engine.library.warnings.warnings_changed().await;
             }

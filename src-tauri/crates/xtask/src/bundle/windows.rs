@@ -13,6 +13,19 @@ use std::path::{Path, PathBuf};
 /// Processor of the programs, in the names of packages.
 const ARCHITECTURE: &str = "x86_64";
 
+/// The packages of the programs, and their features.
+pub(crate) const PROGRAMS: [&str; 9] = [
+    "-p",
+    "nook",
+    "-p",
+    "inglenook",
+    "-p",
+    "launcher",
+    "--no-default-features",
+    FEATURES[0],
+    FEATURES[1],
+];
+
 /// Builds everything and then the packages, and returns their folder.
 ///
 /// # Errors
@@ -31,9 +44,8 @@ pub(crate) fn bundle() -> Result<PathBuf> {
 fn build(toolchain: &Toolchain) -> Result<Built> {
     run(toolchain
         .cargo("build")?
-        .args(["--release", "-p", "nook", "-p", "inglenook"])
-        .args(["-p", "launcher", "--no-default-features"])
-        .args(FEATURES))?;
+        .arg("--release")
+        .args(PROGRAMS))?;
     let libraries = worker::build_for_windows(toolchain)?;
     Ok(Built {
         target: TARGET.to_owned(),

@@ -61,7 +61,9 @@ fn crates(wine: &Wine, toolchain: &Toolchain, filter: Option<&str>) -> Outcome {
 
 /// Runs the tests of the command line, which also install the packages.
 fn programs(wine: &Wine, toolchain: &Toolchain, packages: &Path, filter: Option<&str>) -> Outcome {
-    let selected = ["-p", "nook", "--no-default-features", "--test", "cli"];
+    // The packages and the profile of the bundle: with others, cargo would build all of them again.
+    let mut selected = vec!["--release", "--test", "cli"];
+    selected.extend(bundle::windows::PROGRAMS);
     cargo_tests(
         "Windows programs",
         (wine, toolchain),
@@ -80,7 +82,7 @@ fn cargo_tests(
 ) -> Outcome {
     let call = || -> Result<_> {
         let mut call = toolchain.cargo("test")?;
-        call.args(["--release", "--no-fail-fast"]).args(selected);
+        call.arg("--no-fail-fast").args(selected);
         call.args(filter).args(["--", "--test-threads", "2"]);
         if let Some(packages) = packages {
             call.env("INGLENOOK_WINE_PACKAGES", packages);

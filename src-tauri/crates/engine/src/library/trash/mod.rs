@@ -1,15 +1,14 @@
-//! Deleted items, their restoration and their permanent removal; the work of the first start.
+//! Deleted items, their restoration and their permanent removal.
 
 pub(crate) mod chats;
-pub(crate) mod first_start;
 pub(crate) mod items;
+mod upkeep;
 
 use std::sync::{Arc, Weak};
 
 use crate::base::handle::Base;
 use crate::library::backups::Backups;
 use crate::library::characters::Characters;
-use crate::library::chats::Chats;
 use crate::library::data_warnings::Warnings;
 use crate::library::stale_caches::StaleCaches;
 use crate::settings::handle::Configuration;
@@ -23,7 +22,6 @@ struct TrashState {
     config: Configuration,
     backups: Backups,
     characters: Characters,
-    chats: Chats,
     stale_caches: StaleCaches,
     warnings: Warnings,
 }
@@ -43,7 +41,6 @@ impl Trash {
         config: &Configuration,
         backups: &Backups,
         characters: &Characters,
-        chats: &Chats,
         stale_caches: &StaleCaches,
         warnings: &Warnings,
     ) -> Self {
@@ -51,7 +48,6 @@ impl Trash {
             config: config.clone(),
             backups: backups.clone(),
             characters: characters.clone(),
-            chats: chats.clone(),
             stale_caches: stale_caches.clone(),
             warnings: warnings.clone(),
         }))
@@ -75,10 +71,6 @@ impl Trash {
 
     fn characters(&self) -> &Characters {
         &self.0.characters
-    }
-
-    fn chats(&self) -> &Chats {
-        &self.0.chats
     }
 
     fn stale_caches(&self) -> &StaleCaches {
