@@ -35,7 +35,11 @@ pub struct DataKey(Secret);
 
 /// Raw 256-bit key of the database.
 #[derive(Debug)]
-pub struct DatabaseKey(Secret);
+pub struct DatabaseKey {
+    secret: Secret,
+    /// Public check value of the data key, which tells a wrong key from a damaged database.
+    check: [u8; KEY_BYTES],
+}
 
 /// Key that seals the content of files.
 #[derive(Debug)]
@@ -64,7 +68,10 @@ impl DataKey {
 
     #[must_use]
     pub fn database_key(&self) -> DatabaseKey {
-        DatabaseKey(self.derive("database"))
+        DatabaseKey {
+            secret: self.derive("database"),
+            check: self.check(),
+        }
     }
 
     /// Key of assets, documents, backups, and other files that must survive.
@@ -105,7 +112,11 @@ impl DatabaseKey {
     /// The bytes for the database's raw key. Do not copy them into memory that is not overwritten.
     #[must_use]
     pub fn expose(&self) -> &[u8; KEY_BYTES] {
-        self.0.expose_secret()
+        self.secret.expose_secret()
+    }
+
+    pub(crate) fn check(&self) -> [u8; KEY_BYTES] {
+        self.check
     }
 }
 
@@ -157,7 +168,7 @@ mod tests {
         let key = counted();
         for (derived, expected) in [
             (
-                key.database_key().0,
+                key.database_key().secret,
                 "5bda67b1e1d85dd67e8f19b52020c4a96499acb0036e0003e223d73d9a645538",
             ),
             (

@@ -11,7 +11,7 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 
 use crate::keychain_key::KeychainKey;
-use crate::keys::{DataKey, KEY_BYTES, Secret, derive};
+use crate::keys::{DataKey, DatabaseKey, KEY_BYTES, Secret, derive};
 use crate::passphrase::Passphrase;
 use crate::passphrase_cost::{CostError, PassphraseCost};
 use crate::random::{RandomError, random_bytes};
@@ -135,7 +135,17 @@ impl KeyFile {
     /// in the file is damaged.
     #[must_use]
     pub fn belongs_to(&self, key: &DataKey) -> bool {
-        self.document.get("check") == Some(&json!(HexBytes(key.check())))
+        self.has_check(key.check())
+    }
+
+    /// Like [`Self::belongs_to`], for the key of the folder's database.
+    #[must_use]
+    pub fn belongs_to_database_key(&self, key: &DatabaseKey) -> bool {
+        self.has_check(key.check())
+    }
+
+    fn has_check(&self, check: [u8; KEY_BYTES]) -> bool {
+        self.document.get("check") == Some(&json!(HexBytes(check)))
     }
 
     /// Whether the file has a wrapped copy for this way to unlock it.
