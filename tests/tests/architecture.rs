@@ -16,6 +16,7 @@ const FLOORS: [&[&str]; 9] = [
         "installation",
         "launcher",
         "protection",
+        "libsqlite3-sys",
     ],
     &["tokenizer"],
     &["context", "documents", "store", "provider"],

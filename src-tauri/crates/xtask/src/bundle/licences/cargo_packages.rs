@@ -12,6 +12,12 @@ use std::path::{Path, PathBuf};
 /// Our programs in the packages.
 const PROGRAMS: [&str; 4] = ["inglenook", "launcher", "nook", "worker"];
 
+/// Crates of others in this repository.
+const COPIED: [&str; 1] = ["libsqlite3-sys"];
+
+/// Build dependencies that contain the C code of a library which is linked.
+const SOURCES: [&str; 1] = ["sqlite3mc-src"];
+
 #[derive(Deserialize)]
 struct CargoMetadata {
     packages: Vec<CargoPackage>,
@@ -44,6 +50,8 @@ struct ResolvedPackage {
 
 #[derive(Deserialize)]
 struct ResolvedDependency {
+    /// Name of the library, with `_` instead of `-`.
+    name: String,
     pkg: String,
     dep_kinds: Vec<DependencyKind>,
 }
@@ -72,7 +80,7 @@ pub(super) fn packages(target: &str) -> Result<Vec<Component>> {
     let linked = linked(&metadata, &PROGRAMS)?;
     let mut components = Vec::new();
     for package in &metadata.packages {
-        if package.source.is_some() && linked.contains(package.id.as_str()) {
+        if package.is_of_others() && linked.contains(package.id.as_str()) {
             let component = component(package, &sums)?;
             components.extend(parts::of(&component, package.folder()?)?);
             components.push(component);
@@ -108,7 +116,8 @@ impl ResolvedPackage {
     fn linked_dependencies(&self) -> impl Iterator<Item = &str> {
         let is_linked = |dependency: &&ResolvedDependency| {
             let mut kinds = dependency.dep_kinds.iter();
-            kinds.any(|it| it.kind.is_none())
+            let name = dependency.name.replace('_', "-");
+            SOURCES.contains(&name.as_str()) || kinds.any(|it| it.kind.is_none())
         };
         self.deps
             .iter()
@@ -118,6 +127,10 @@ impl ResolvedPackage {
 }
 
 impl CargoPackage {
+    fn is_of_others(&self) -> bool {
+        self.source.is_some() || COPIED.contains(&self.name.as_str())
+    }
+
     fn folder(&self) -> Result<&Path> {
         self.manifest_path
             .parent()

@@ -23,8 +23,9 @@ use LicenceOf::{Files, Source};
 
 const LLAMA: &str = "llama-cpp-sys-2";
 const RING: &str = "ring";
+const SQLITE: &str = "sqlite3mc-src";
 
-const PARTS: [Part; 17] = [
+const PARTS: [Part; 21] = [
     part(LLAMA, "llama.cpp", "MIT", Files(&["llama.cpp/LICENSE"])),
     part(
         LLAMA,
@@ -110,10 +111,29 @@ const PARTS: [Part; 17] = [
         Files(&["src/unicode_tables/LICENSE-UNICODE"]),
     ),
     part(
-        "libsqlite3-sys",
+        SQLITE,
         "SQLite",
         "blessing",
         Source("the SQLite authors, who dedicate it to the public domain"),
+    ),
+    part(
+        SQLITE,
+        "SQLite3 Multiple Ciphers",
+        "MIT",
+        Files(&["sqlite3mc/LICENSE"]),
+    ),
+    part(
+        SQLITE,
+        "ChaCha20-Poly1305 of libsodium",
+        "ISC",
+        Source("Frank Denis"),
+    ),
+    part(SQLITE, "SHA-2", "BSD-3-Clause", Source("Olivier Gay")),
+    part(
+        SQLITE,
+        "fastpbkdf2",
+        "CC0-1.0",
+        Source("Joseph Birr-Pixton"),
     ),
 ];
 

@@ -123,11 +123,14 @@ impl Sources {
     }
 }
 
+/// The crate of others in this repository.
+const OTHERS: &str = "libsqlite3-sys";
+
 /// The folders of all crates with production code: those in `crates`, then the desktop shell.
 fn crate_folders(root: &Path) -> Result<Vec<PathBuf>> {
     let shell = root.join("src-tauri");
     let mut folders = entries(&shell.join("crates"))?;
-    folders.retain(|folder| folder.join("Cargo.toml").is_file());
+    folders.retain(|folder| folder.join("Cargo.toml").is_file() && !folder.ends_with(OTHERS));
     folders.push(shell);
     Ok(folders)
 }
