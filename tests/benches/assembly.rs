@@ -211,7 +211,15 @@ impl Case {
 
 /// Stores messages with replies of about 250 tokens. One message in three names a lorebook entry.
 async fn fill(dir: &Path, chat: ChatId, messages: usize) {
-    let store = Store::open(dir, store::Options { now: NOW }).unwrap().store;
+    let store = Store::open(
+        dir,
+        store::Options {
+            now: NOW,
+            key: None,
+        },
+    )
+    .unwrap()
+    .store;
     let message = move |index: usize| {
         let role = if index.is_multiple_of(2) {
             Role::User
@@ -258,7 +266,15 @@ async fn fill(dir: &Path, chat: ChatId, messages: usize) {
 /// Stores memories of every importance, as after years with one character. One in four matches the
 /// turns' topics.
 async fn remember(dir: &Path, character: CharacterId) {
-    let store = Store::open(dir, store::Options { now: NOW }).unwrap().store;
+    let store = Store::open(
+        dir,
+        store::Options {
+            now: NOW,
+            key: None,
+        },
+    )
+    .unwrap()
+    .store;
     let memory = move |index: usize| {
         let created = Timestamp(NOW.0 - ((MEMORIES - index) as i64) * 3_600_000);
         let about = if index.is_multiple_of(4) {
@@ -309,7 +325,15 @@ async fn read(dir: &Path) {
     let encoder = Encoder::run_by(&settings, &[models_dir()])
         .unwrap()
         .unwrap();
-    let store = Store::open(dir, store::Options { now: NOW }).unwrap().store;
+    let store = Store::open(
+        dir,
+        store::Options {
+            now: NOW,
+            key: None,
+        },
+    )
+    .unwrap()
+    .store;
     let mut known = Vec::new();
     for round in 0..READ {
         let text = format!("{} {}", script::said(round), script::said(round + 1));

@@ -18,9 +18,15 @@ pub(crate) async fn run() {
         .find_map(|argument| argument.parse().ok())
         .unwrap_or(20_000_u32);
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path(), Options { now: Timestamp(1) })
-        .unwrap()
-        .store;
+    let store = Store::open(
+        dir.path(),
+        Options {
+            now: Timestamp(1),
+            key: None,
+        },
+    )
+    .unwrap()
+    .store;
     store
         .write(move |store| {
             (0..count).try_for_each(|number| store.characters_mut().insert(&character(number)))

@@ -137,9 +137,15 @@ fn secs(since: Instant) -> f64 {
 }
 
 async fn fill(dir: &std::path::Path, chat: ChatId, character: CharacterId, count: usize) {
-    let store = Store::open(dir, store::Options { now: NOW })
-        .expect("the store opens")
-        .store;
+    let store = Store::open(
+        dir,
+        store::Options {
+            now: NOW,
+            key: None,
+        },
+    )
+    .expect("the store opens")
+    .store;
     let append = move |store: &mut WriteTransaction<'_>| {
         (0..count).try_for_each(|index| {
             store

@@ -238,7 +238,7 @@ async fn wrong_clock_does_not_empty_the_trash() {
     assert_eq!(session(dir.path(), 32).await, 0, "the clock went on");
     let backups = store::Store::backups(dir.path()).unwrap();
     assert!(
-        backups.len() > before && store::Store::check_backup(&backups[0].path).is_ok(),
+        backups.len() > before && store::Store::check_backup(&backups[0].path, None).is_ok(),
         "a backup was made first"
     );
 }

@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use protection::DatabaseKey;
 use rusqlite::Connection;
 
 use crate::{AssetHash, StoreError, backup, files};
@@ -57,8 +58,9 @@ pub(crate) fn sweep(
     conn: &Connection,
     dir: &Path,
     opened: SystemTime,
+    key: Option<&DatabaseKey>,
 ) -> Result<usize, StoreError> {
-    let Some(aside) = backup::named_aside(dir) else {
+    let Some(aside) = backup::named_aside(dir, key) else {
         return Ok(0);
     };
     let named: HashSet<_> = backup::assets_in(conn)?

@@ -24,6 +24,19 @@ pub enum StoreError {
     },
     #[error("the database {} is damaged ({detail}); restore a backup, or set it aside and start fresh", path.display())]
     Damaged { path: PathBuf, detail: String },
+    #[error("the data folder {} is protected; the passphrase is needed", dir.display())]
+    Protected { dir: PathBuf },
+    /// The key does not open the database, and the key file does not say that it should.
+    #[error(
+        "the key does not open the data folder {}; unlock it with its own passphrase, or put its key file back from a copy",
+        dir.display()
+    )]
+    WrongKey { dir: PathBuf },
+    #[error(
+        "the database in the data folder {} is not encrypted yet; turn the protection on again, or off",
+        dir.display()
+    )]
+    Unprotected { dir: PathBuf },
     #[error(
         "the data was saved by a newer Inglenook (format {found}, newest supported {known}); update the app"
     )]

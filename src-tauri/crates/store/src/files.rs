@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
@@ -106,6 +106,13 @@ pub(crate) fn is_full(folder: &Path) -> bool {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
         )
     })
+}
+
+/// The path of a file that SQLite writes next to a database, such as `-wal`.
+pub(crate) fn beside(database: &Path, ending: &str) -> PathBuf {
+    let mut path = database.as_os_str().to_owned();
+    path.push(ending);
+    path.into()
 }
 
 /// Removes partial files of a killed process.

@@ -12,8 +12,11 @@
 //! - A missing, empty or foreign database next to backups or pictures is damage. Only the user can
 //!   request a fresh start.
 //!
-//! This crate does not know prompts, card formats, HTTP or secrets. It reads no clock and no
-//! randomness: callers pass in times and ids.
+//! - With a key, every database file in the folder is encrypted, also logs, copies and temporary
+//!   files. Without its key, a protected folder is left as it is.
+//!
+//! This crate does not know prompts, card formats, HTTP or passphrases. It reads no clock and no
+//! randomness: callers pass in times, ids and keys.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -22,10 +25,13 @@ mod asset;
 mod asset_files;
 mod backup;
 mod checksum;
+mod cipher;
 mod commits;
 mod connection;
+mod conversion;
 mod error;
 mod files;
+mod folder_protection;
 mod identity;
 mod lock;
 mod migrate;
@@ -48,6 +54,7 @@ pub use backup::{
     BackupChoices, BackupFile, BackupKind, BackupPlace, Difference, Differences, Restored,
     TakenBackup,
 };
+pub use conversion::Converted;
 pub use error::StoreError;
 pub use files::make_private_folder;
 pub use open::{Notice, Opened, Options};

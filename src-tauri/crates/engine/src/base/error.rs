@@ -61,6 +61,10 @@ impl From<StoreError> for ApiError {
             }
             StoreError::Damaged { .. } => "Restart Inglenook: it offers to restore a backup.",
             StoreError::TooNew { .. } => "Update Inglenook.",
+            StoreError::Protected { .. } | StoreError::WrongKey { .. } => {
+                "Start Inglenook with the passphrase or the recovery code of this data folder."
+            }
+            StoreError::Unprotected { .. } => "Turn the protection of the data folder on again.",
             StoreError::Closed | StoreError::InUse { .. } => "Restart Inglenook.",
             StoreError::Io { .. }
             | StoreError::OldSqlite { .. }

@@ -36,7 +36,7 @@ pub enum OpenError {
 pub(crate) async fn set_aside(options: &Options) -> Result<Option<PathBuf>, OpenError> {
     let dir = options.data_dir.clone();
     let now = options.clock.now();
-    blocking(move || Store::set_aside(&dir, now))
+    blocking(move || Store::set_aside(&dir, now, None))
         .await
         .map_err(explain)
 }
@@ -57,13 +57,15 @@ pub(crate) async fn open_store(options: &Options) -> Result<OpenedStore, OpenErr
     let dir = options.data_dir.clone();
     let store_options = store::Options {
         now: options.clock.now(),
+        key: None,
     };
     let newest = dir.clone();
     let opened = blocking(move || Store::open(&dir, store_options))
         .await
         .map_err(|error| match explain(error) {
             OpenError::Damaged { message, .. } => {
-                let newest_backup = Store::newest_good_backup(&newest).map(|backup| backup.path);
+                let newest_backup =
+                    Store::newest_good_backup(&newest, None).map(|backup| backup.path);
                 OpenError::Damaged {
                     message,
                     newest_backup,

@@ -40,7 +40,8 @@ impl Warnings {
             .any(|warning| DAMAGE.contains(&warning.kind))
         {
             let dir = self.base().store().dir().to_owned();
-            let found = tokio::task::spawn_blocking(move || Store::newest_good_backup(&dir)).await;
+            let found =
+                tokio::task::spawn_blocking(move || Store::newest_good_backup(&dir, None)).await;
             found
                 .map_err(|_| internal("the backups could not be checked"))?
                 .map(shown)

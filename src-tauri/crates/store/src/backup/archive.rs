@@ -8,6 +8,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
+use protection::DatabaseKey;
 use rusqlite::Connection;
 use zip::read::Config;
 use zip::unstable::read::ZipIterable;
@@ -22,7 +23,7 @@ use super::manifest::assets_in;
 use super::pool;
 use super::take::{copy, describe};
 use super::verify::{NOT_OUR_TABLES, verify_copy};
-use crate::{AssetHash, StoreError, files, identity};
+use crate::{AssetHash, StoreError, cipher, files, identity};
 
 const DATABASE: &str = "inglenook.db";
 const ASSETS: &str = "assets/";
@@ -34,13 +35,19 @@ const MAX_MEMBERS: usize = 1_000_000;
 const MAX_RATIO: u64 = 200;
 const RATIO_APPLIES_FROM: u64 = 1 << 20;
 
-/// Writes the database of `source`, with its pictures and files, to `out`.
-pub(crate) fn export(source: &Connection, dir: &Path, out: &Path) -> Result<(), StoreError> {
+/// Writes the database of `source`, with its pictures and files, to `out`. The database in a
+/// protected folder stays encrypted.
+pub(crate) fn export(
+    source: &Connection,
+    dir: &Path,
+    out: &Path,
+    key: Option<&DatabaseKey>,
+) -> Result<(), StoreError> {
     let failed = |error| StoreError::file(error, out, dir);
     let database = files::partial(dir).map_err(failed)?;
-    copy(source, database.path())?;
-    verify_copy(database.path())?;
-    let assets = assets_in(&read_only(database.path())?)?;
+    copy(source, database.path(), key)?;
+    verify_copy(database.path(), key)?;
+    let assets = assets_in(&read_only(database.path(), key)?)?;
     let folder = out
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -79,8 +86,14 @@ fn pack(
     zip.finish()?.flush()
 }
 
-/// Imports an archive as a backup. Returns the path of the backup.
-pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathBuf, StoreError> {
+/// Imports an archive as a backup. Returns the path of the backup. In a protected folder, a plain
+/// database is encrypted.
+pub(crate) fn import(
+    dir: &Path,
+    archive: &Path,
+    now: Timestamp,
+    key: Option<&DatabaseKey>,
+) -> Result<PathBuf, StoreError> {
     let home = Folder::home(dir);
     let choices =
         BackupChoices::named(dir, now).map_err(|error| StoreError::file(error, dir, dir))?;
@@ -94,7 +107,10 @@ pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathB
     let mut database = files::partial(&home.path).map_err(failed)?;
     unpack(&mut zip, members.database, MAX_DATABASE, &mut database)
         .map_err(|error| broken(error, archive, dir))?;
-    let named = named_assets(database.path(), archive)?;
+    let named = named_assets(database.path(), archive, key)?;
+    if cipher::adopt(database.path(), key)? {
+        verify_copy(database.path(), key)?;
+    }
 
     let pool = pool::of(&home.path);
     for (hash, index) in members
@@ -111,10 +127,16 @@ pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathB
         }
         files::write(&hash.path_in(&pool), &content).map_err(failed)?;
     }
-    let manifest = describe(database.path(), BackupKind::Imported, choices.origin, dir)?;
+    let manifest = describe(
+        database.path(),
+        BackupKind::Imported,
+        choices.origin,
+        dir,
+        key,
+    )?;
     manifest.write(&path).map_err(failed)?;
     files::keep(database, &path).map_err(failed)?;
-    home.prune(choices.budget, None).map_err(failed)?;
+    home.prune(choices.budget, None, key).map_err(failed)?;
     Ok(path)
 }
 
@@ -122,9 +144,13 @@ pub(crate) fn import(dir: &Path, archive: &Path, now: Timestamp) -> Result<PathB
 ///
 /// # Errors
 /// `BadBackup` if the database is damaged or not ours.
-fn named_assets(database: &Path, archive: &Path) -> Result<HashSet<AssetHash>, StoreError> {
-    verify_copy(database).map_err(|error| refused(archive, error.to_string()))?;
-    let conn = read_only(database)?;
+fn named_assets(
+    database: &Path,
+    archive: &Path,
+    key: Option<&DatabaseKey>,
+) -> Result<HashSet<AssetHash>, StoreError> {
+    verify_copy(database, key).map_err(|error| refused(archive, error.to_string()))?;
+    let conn = read_only(database, key)?;
     if !identity::schema_is_ours(&conn)? {
         return Err(refused(archive, NOT_OUR_TABLES.into()));
     }

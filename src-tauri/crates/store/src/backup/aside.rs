@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
+use protection::DatabaseKey;
 use rusqlite::config::DbConfig;
 
 use super::backup_file::{BackupFile, BackupKind, BackupPlace};
@@ -11,16 +12,25 @@ use super::folder::{parse_utc, utc};
 use crate::connection::quick_check;
 use crate::files::DATABASE;
 use crate::lock::Lock;
-use crate::{StoreError, commits, files};
+use crate::{StoreError, cipher, commits, files};
 
 /// Prefixes of folders that hold a replaced database. Earlier versions used the second prefix.
 const ASIDE: [&str; 2] = ["replaced-", "damaged-"];
 
 /// Moves the database away, so that the next start creates an empty one. Returns its new folder, if
 /// there was one.
-pub(crate) fn set_aside(dir: &Path, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
+///
+/// # Errors
+/// `Protected` and `WrongKey`: a database that only lacks its key is never set aside.
+pub(crate) fn set_aside(
+    dir: &Path,
+    now: Timestamp,
+    key: Option<&DatabaseKey>,
+) -> Result<Option<PathBuf>, StoreError> {
+    cipher::require_key(dir, key)?;
     let mut lock = Lock::take(dir)?;
-    let aside = move_aside(&lock, dir, now)?;
+    cipher::refuse_wrong_key(dir, key)?;
+    let aside = move_aside(&lock, dir, now, key)?;
     commits::forget(dir).map_err(|error| StoreError::file(error, dir, dir))?;
     lock.allow_fresh()?;
     Ok(aside)
@@ -59,9 +69,10 @@ pub(super) fn move_aside(
     _held: &Lock,
     dir: &Path,
     now: Timestamp,
+    key: Option<&DatabaseKey>,
 ) -> Result<Option<PathBuf>, StoreError> {
     let failed = |error| StoreError::file(error, dir, dir);
-    fold_in_log(dir);
+    fold_in_log(&dir.join(DATABASE), key);
     // The database moves last, so that a second attempt still finds all remaining files.
     let parts: Vec<_> = ["-wal", "-shm", ""]
         .iter()
@@ -86,19 +97,20 @@ pub(super) fn move_aside(
 
 /// Checkpoints the log of a healthy database, so that one file is set aside. A damaged database
 /// keeps its log unchanged.
-fn fold_in_log(dir: &Path) {
-    let path = dir.join(DATABASE);
-    if !path.exists() || !dir.join(format!("{DATABASE}-wal")).exists() {
+fn fold_in_log(path: &Path, key: Option<&DatabaseKey>) {
+    if !path.exists() || !files::beside(path, "-wal").exists() {
         return;
     }
-    if let Err(error) = fold_in(&path) {
+    if let Err(error) = fold_in(path, key) {
         tracing::warn!(%error, "the database log could not be merged and stays next to the database");
     }
 }
 
-fn fold_in(path: &Path) -> Result<(), String> {
+fn fold_in(path: &Path, key: Option<&DatabaseKey>) -> Result<(), String> {
     let told = |error: rusqlite::Error| error.to_string();
+    let key = cipher::key_of(path, key);
     let conn = rusqlite::Connection::open(path).map_err(told)?;
+    cipher::unlock(&conn, key).map_err(told)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         .map_err(told)?;
     quick_check(&conn)?;

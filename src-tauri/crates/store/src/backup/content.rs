@@ -2,24 +2,29 @@
 
 use std::path::Path;
 
+use protection::DatabaseKey;
 use rusqlite::{Connection, OpenFlags};
 
 use super::manifest::{self, Manifest};
-use crate::AssetHash;
 use crate::connection::guard;
+use crate::{AssetHash, cipher};
 
 /// Opens a copy read-only, with the same protection against hostile files as the database itself.
-pub(super) fn read_only(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn read_only(path: &Path, key: Option<&DatabaseKey>) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
+    cipher::unlock(&conn, cipher::key_of(path, key))?;
     guard(&conn)?;
     Ok(conn)
 }
 
 /// The files that a backup names, from its manifest or else from its database.
-pub(super) fn assets_of(database: &Path) -> Option<Vec<(AssetHash, u64)>> {
+pub(super) fn assets_of(
+    database: &Path,
+    key: Option<&DatabaseKey>,
+) -> Option<Vec<(AssetHash, u64)>> {
     match Manifest::read(database) {
         Some(manifest) => Some(manifest.assets),
-        None => manifest::assets_in(&read_only(database).ok()?).ok(),
+        None => manifest::assets_in(&read_only(database, key).ok()?).ok(),
     }
 }

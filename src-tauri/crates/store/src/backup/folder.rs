@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
+use protection::DatabaseKey;
 
 use super::backup_file::{BackupFile, BackupKind, BackupPlace};
 use super::content::assets_of;
@@ -87,7 +88,12 @@ impl Folder {
 
     /// Removes backups beyond the retention schedule or the budget, then files that no backup
     /// names. In a shared place, only backups of this origin are removed.
-    pub(crate) fn prune(&self, budget: u64, origin: Option<&str>) -> io::Result<()> {
+    pub(crate) fn prune(
+        &self,
+        budget: u64,
+        origin: Option<&str>,
+        key: Option<&DatabaseKey>,
+    ) -> io::Result<()> {
         let place = origin.map_or(BackupPlace::Place, |_| BackupPlace::Second);
         let mut all = self.list(place, origin.unwrap_or_default())?;
         all.retain(|backup| backup.own);
@@ -97,7 +103,7 @@ impl Folder {
             .iter()
             .zip(&rungs)
             .filter(|(_, rung)| on_ladder.contains(&rung.sequence))
-            .map(|(backup, rung)| cost(backup, rung))
+            .map(|(backup, rung)| cost(backup, rung, key))
             .collect();
         let kept = within(budget, &costs);
         for (backup, _) in all
@@ -107,7 +113,7 @@ impl Folder {
         {
             self.remove(&backup.path)?;
         }
-        self.sweep()
+        self.sweep(key)
     }
 
     /// Copies a verified backup and the files it names from `home`.
@@ -117,6 +123,7 @@ impl Folder {
         manifest: &Manifest,
         home: &Folder,
         budget: u64,
+        key: Option<&DatabaseKey>,
     ) -> io::Result<()> {
         if !self.path.is_dir() {
             return Err(io::Error::other(format!(
@@ -139,7 +146,7 @@ impl Folder {
         )?;
         manifest.write(&path)?;
         files::keep(partial, &path)?;
-        self.prune(budget, Some(&manifest.origin))
+        self.prune(budget, Some(&manifest.origin), key)
     }
 
     pub(crate) fn remove(&self, backup: &Path) -> io::Result<()> {
@@ -152,7 +159,7 @@ impl Folder {
 
     /// Removes manifests without a backup, and files that no backup names. Removes no files if
     /// those of any backup are unknown.
-    pub(crate) fn sweep(&self) -> io::Result<()> {
+    pub(crate) fn sweep(&self, key: Option<&DatabaseKey>) -> io::Result<()> {
         files::sweep(&self.path)?;
         for entry in fs::read_dir(&self.path)? {
             let path = entry?.path();
@@ -164,7 +171,7 @@ impl Folder {
         }
         let mut named = HashSet::new();
         for backup in self.list(BackupPlace::Place, "")? {
-            match assets_of(&backup.path) {
+            match assets_of(&backup.path, key) {
                 Some(assets) => named.extend(assets.into_iter().map(|(hash, _)| hash)),
                 None => return Ok(()),
             }
@@ -203,11 +210,11 @@ fn rung(backup: &BackupFile, all: &[BackupFile]) -> Rung {
     }
 }
 
-fn cost(backup: &BackupFile, rung: &Rung) -> BackupCost {
+fn cost(backup: &BackupFile, rung: &Rung, key: Option<&DatabaseKey>) -> BackupCost {
     BackupCost {
         sequence: rung.sequence,
         bytes: backup.bytes,
-        assets: assets_of(&backup.path).unwrap_or_default(),
+        assets: assets_of(&backup.path, key).unwrap_or_default(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use protection::DatabaseKey;
 use rusqlite::Connection;
 
 use super::backup_file::BackupFile;
@@ -14,9 +15,10 @@ use crate::{StoreError, TrashId};
 pub(crate) fn holders(
     dir: &Path,
     ids: &[TrashId],
+    key: Option<&DatabaseKey>,
 ) -> Result<Vec<(BackupFile, Vec<bool>)>, StoreError> {
     let holds = |backup: BackupFile| {
-        let held = read_only(&backup.path).and_then(|conn| held(&conn, ids));
+        let held = read_only(&backup.path, key).and_then(|conn| held(&conn, ids));
         (backup, held.unwrap_or_else(|_| vec![true; ids.len()]))
     };
     Ok(list(dir)?.into_iter().map(holds).collect())

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use protection::DatabaseKey;
+
 use super::aside::set_aside_copies;
 use super::backup_file::{BackupFile, BackupKind, BackupPlace};
 use super::choices::BackupChoices;
@@ -55,7 +57,11 @@ pub(crate) fn outdated(dir: &Path, database: &Path) -> bool {
 }
 
 /// Removes one backup, and the files that only it names.
-pub(crate) fn remove(dir: &Path, backup: &BackupFile) -> Result<(), StoreError> {
+pub(crate) fn remove(
+    dir: &Path,
+    backup: &BackupFile,
+    key: Option<&DatabaseKey>,
+) -> Result<(), StoreError> {
     let failed = |error| StoreError::file(error, &backup.path, dir);
     if backup.kind == BackupKind::SetAside {
         let folder = backup
@@ -70,7 +76,7 @@ pub(crate) fn remove(dir: &Path, backup: &BackupFile) -> Result<(), StoreError> 
     };
     folder
         .remove(&backup.path)
-        .and_then(|()| folder.sweep())
+        .and_then(|()| folder.sweep(key))
         .map_err(failed)
 }
 
@@ -82,10 +88,10 @@ pub(crate) fn pooled(dir: &Path, hash: AssetHash) -> Option<Vec<u8>> {
 }
 
 /// The files that databases in set-aside folders name; `None` if one of them cannot be read.
-pub(crate) fn named_aside(dir: &Path) -> Option<Vec<AssetHash>> {
+pub(crate) fn named_aside(dir: &Path, key: Option<&DatabaseKey>) -> Option<Vec<AssetHash>> {
     let named = set_aside_copies(dir)
         .into_iter()
-        .map(|copy| assets_of(&copy.path));
+        .map(|copy| assets_of(&copy.path, key));
     let named = named.collect::<Option<Vec<_>>>()?;
     Some(named.into_iter().flatten().map(|(hash, _)| hash).collect())
 }

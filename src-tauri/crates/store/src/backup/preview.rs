@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use protection::DatabaseKey;
 use rusqlite::Connection;
 
 use super::content::read_only;
@@ -48,12 +49,16 @@ const HAS_MEMBER: &str = "(character.deleted IS NULL OR EXISTS (
 const HAS_CHARACTER: &str = "character.deleted IS NULL";
 
 /// Compares `backup` with the database of `present`.
-pub(crate) fn compare(present: &Connection, backup: &Path) -> Result<Differences, StoreError> {
+pub(crate) fn compare(
+    present: &Connection,
+    backup: &Path,
+    key: Option<&DatabaseKey>,
+) -> Result<Differences, StoreError> {
     let bad = |error: rusqlite::Error| StoreError::BadBackup {
         path: backup.to_owned(),
         detail: error.to_string(),
     };
-    let past = read_only(backup).map_err(bad)?;
+    let past = read_only(backup, key).map_err(bad)?;
     if let Some(detail) = identity::foreign_code(&past, migrate::MIGRATIONS)? {
         return Err(StoreError::BadBackup {
             path: backup.to_owned(),

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use domain::Timestamp;
+use protection::DatabaseKey;
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
 
@@ -15,7 +16,7 @@ use super::list::next_sequence;
 use super::manifest::{self, Manifest};
 use super::pool;
 use super::verify::verify_copy;
-use crate::{StoreError, files, migrate};
+use crate::{StoreError, cipher, files, migrate};
 
 /// Backs up `source` to `dir` and the second place, and removes backups beyond the retention
 /// schedule or the budget.
@@ -24,6 +25,7 @@ pub(crate) fn take(
     dir: &Path,
     now: Timestamp,
     kind: BackupKind,
+    key: Option<&DatabaseKey>,
 ) -> Result<TakenBackup, StoreError> {
     let home = Folder::home(dir);
     let choices =
@@ -31,9 +33,9 @@ pub(crate) fn take(
     let path = home.free_path(now, &choices.origin);
     let failed = |error| StoreError::file(error, &path, dir);
     let partial = files::partial(&home.path).map_err(failed)?;
-    copy(source, partial.path())?;
-    verify_copy(partial.path()).map_err(|error| in_database(error, dir))?;
-    let manifest = describe(partial.path(), kind, choices.origin.clone(), dir)?;
+    copy(source, partial.path(), key)?;
+    verify_copy(partial.path(), key).map_err(|error| in_database(error, dir))?;
+    let manifest = describe(partial.path(), kind, choices.origin.clone(), dir, key)?;
     let missing = pool::fill(
         &pool::of(&home.path),
         &manifest.assets,
@@ -48,9 +50,9 @@ pub(crate) fn take(
     }
     manifest.write(&path).map_err(failed)?;
     files::keep(partial, &path).map_err(failed)?;
-    home.prune(choices.budget, None).map_err(failed)?;
+    home.prune(choices.budget, None, key).map_err(failed)?;
     let second_failed = choices.second_folder().and_then(|second| {
-        let copied = Folder::at(second).take_over(&path, &manifest, &home, choices.budget);
+        let copied = Folder::at(second).take_over(&path, &manifest, &home, choices.budget, key);
         copied.err().map(|error| error.to_string())
     });
     Ok(TakenBackup {
@@ -66,9 +68,10 @@ pub(super) fn describe(
     kind: BackupKind,
     origin: String,
     dir: &Path,
+    key: Option<&DatabaseKey>,
 ) -> Result<Manifest, StoreError> {
     let failed = |error| StoreError::file(error, database, dir);
-    let conn = read_only(database)?;
+    let conn = read_only(database, key)?;
     Ok(Manifest {
         kind,
         origin,
@@ -80,9 +83,14 @@ pub(super) fn describe(
     })
 }
 
-/// Writes a copy of the database to `path`.
-pub(super) fn copy(source: &Connection, path: &Path) -> rusqlite::Result<()> {
+/// Writes a copy of the database to `path`. `key` is that of the database.
+pub(super) fn copy(
+    source: &Connection,
+    path: &Path,
+    key: Option<&DatabaseKey>,
+) -> rusqlite::Result<()> {
     let mut target = Connection::open(path)?;
+    cipher::unlock(&target, key)?;
     // Copies in one step: with a write-ahead log, writers continue meanwhile and cannot restart the
     // copy.
     Backup::new(source, &mut target)?.step(-1)?;

@@ -5,8 +5,10 @@
 use std::fs;
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags};
+use protection::DatabaseKey;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use crate::cipher::{self, FileForm};
 use crate::identity::{FOREIGN, ours};
 use crate::lock::Lock;
 use crate::{StoreError, backup, files, migrate};
@@ -14,39 +16,81 @@ use crate::{StoreError, backup, files, migrate};
 /// Whether the database in the folder has content.
 ///
 /// # Errors
-/// `Damaged` if expected content is missing, or the content is not ours.
-pub(crate) fn examine(dir: &Path, lock: &Lock) -> Result<bool, StoreError> {
+/// `Damaged` if expected content is missing, or the content is not ours. `WrongKey` and
+/// `Unprotected` if the key is not the one of the database.
+pub(crate) fn examine(
+    dir: &Path,
+    lock: &Lock,
+    key: Option<&DatabaseKey>,
+) -> Result<bool, StoreError> {
     let path = dir.join(files::DATABASE);
     let damaged = |detail: &str| StoreError::Damaged {
         path: path.clone(),
         detail: detail.into(),
     };
-    let expected = || !lock.allows_fresh() && (has_assets(dir) || backup::is_there(dir));
-    match fs::metadata(&path) {
-        Err(_) if expected() => Err(damaged("the file is missing")),
-        Ok(file) if file.len() == 0 && expected() => Err(damaged("the file is empty")),
-        Err(_) => Ok(false),
-        Ok(file) if file.len() == 0 => Ok(false),
-        Ok(_) => match contents(&path).map_err(|error| StoreError::Sqlite(error).at(dir))? {
-            Contents::Ours => Ok(true),
-            Contents::Foreign => Err(damaged(FOREIGN)),
-            Contents::Nothing if expected() => Err(damaged("the file has no content")),
-            Contents::Nothing => Ok(false),
-        },
+    let lack = match contents(dir, &path, key)? {
+        Contents::Ours => return Ok(true),
+        Contents::Foreign => return Err(damaged(FOREIGN)),
+        Contents::Missing => "the file is missing",
+        Contents::Empty => "the file is empty",
+        Contents::Nothing => "the file has no content",
+    };
+    if key.is_some_and(|key| cipher::is_unconfirmed(dir, key)) {
+        return Err(StoreError::WrongKey {
+            dir: dir.to_owned(),
+        });
     }
+    if !lock.allows_fresh() && (has_assets(dir) || backup::is_there(dir)) {
+        return Err(damaged(lack));
+    }
+    Ok(false)
 }
 
 enum Contents {
+    Missing,
+    Empty,
     Ours,
     Foreign,
     Nothing,
 }
 
+fn contents(dir: &Path, path: &Path, key: Option<&DatabaseKey>) -> Result<Contents, StoreError> {
+    match fs::metadata(path) {
+        Err(_) => return Ok(Contents::Missing),
+        Ok(file) if file.len() == 0 => return Ok(Contents::Empty),
+        Ok(_) => {}
+    }
+    let is_plain = matches!(FileForm::of(path), Ok(FileForm::Plain));
+    let found = content(path, key.filter(|_| !is_plain)).map_err(|error| match key {
+        Some(key) if is_unreadable(&error) && cipher::is_unconfirmed(dir, key) => {
+            StoreError::WrongKey {
+                dir: dir.to_owned(),
+            }
+        }
+        _ => StoreError::Sqlite(error).at(dir),
+    })?;
+    match found {
+        Contents::Ours if is_plain && key.is_some() => Err(StoreError::Unprotected {
+            dir: dir.to_owned(),
+        }),
+        found => Ok(found),
+    }
+}
+
+/// Whether the first page cannot be read. A wrong key and damage look the same.
+fn is_unreadable(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::NotADatabase)
+}
+
 /// Inspects the file before anything is changed. The normal setup would add a write-ahead log to a
 /// foreign file.
-fn contents(path: &Path) -> rusqlite::Result<Contents> {
+fn content(path: &Path, key: Option<&DatabaseKey>) -> rusqlite::Result<Contents> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
+    if key.is_some() {
+        cipher::keep_log(&conn)?;
+    }
+    cipher::unlock(&conn, key)?;
     conn.busy_timeout(std::time::Duration::from_secs(10))?;
     let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(match tables {

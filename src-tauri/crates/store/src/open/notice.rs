@@ -1,16 +1,20 @@
 //! The arguments and the result of opening a data folder.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use domain::Timestamp;
+use protection::DatabaseKey;
 
 use crate::{Restored, Store};
 
 /// Arguments of `Store::open`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// The time in the names of an upgrade's backup and of a database that a restore sets aside.
     pub now: Timestamp,
+    /// The key of a protected folder.
+    pub key: Option<Arc<DatabaseKey>>,
 }
 
 /// An open store, and notices for the user.

@@ -1,8 +1,10 @@
 //! Opens a data folder: locks, checks, migrates and recovers it.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use domain::Timestamp;
+use protection::DatabaseKey;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -15,7 +17,8 @@ use crate::lock::Lock;
 use crate::pool::Pool;
 use crate::store::Parts;
 use crate::{
-    BackupChoices, BackupKind, Store, StoreError, backup, checksum, files, identity, migrate,
+    BackupChoices, BackupKind, Store, StoreError, backup, checksum, cipher, files, identity,
+    migrate,
 };
 
 const READERS: usize = 4;
@@ -25,7 +28,8 @@ impl Store {
     ///
     /// # Errors
     /// `InUse` if another process has opened it, `Damaged` (see `backups`, `restore`, `set_aside`),
-    /// `TooNew`, `ReadOnly`, `Full`.
+    /// `Protected`, `WrongKey`, `Unprotected` (see `protect`, `unprotect`), `TooNew`, `ReadOnly`,
+    /// `Full`.
     pub fn open(dir: &Path, options: Options) -> Result<Opened, StoreError> {
         open(dir, options, migrate::MIGRATIONS)
     }
@@ -36,7 +40,11 @@ impl Store {
         let temporary = TempDir::new().map_err(|error| {
             StoreError::file(error, &std::env::temp_dir(), &std::env::temp_dir())
         })?;
-        let mut store = Self::open(temporary.path(), Options { now: Timestamp(0) })?.store;
+        let options = Options {
+            now: Timestamp(0),
+            key: None,
+        };
+        let mut store = Self::open(temporary.path(), options)?.store;
         store.keep_folder(temporary);
         Ok(store)
     }
@@ -48,10 +56,12 @@ pub(crate) fn open(
     migrations: &[&str],
 ) -> Result<Opened, StoreError> {
     check_sqlite()?;
+    let key = options.key.as_deref();
+    cipher::require_key(dir, key)?;
     make_folders(dir)?;
     let mut notices = Vec::new();
     notices.extend(
-        backup::finish_restore(dir, options.now)?.map(|done| match done {
+        backup::finish_restore(dir, options.now, key)?.map(|done| match done {
             Ok(restored) => Notice::Restored(restored),
             Err(error) => Notice::NotRestored {
                 detail: error.to_string(),
@@ -60,11 +70,11 @@ pub(crate) fn open(
     );
     let mut lock = Lock::take(dir)?;
     let path = dir.join(files::DATABASE);
-    let existed = examine(dir, &lock)?;
+    let existed = examine(dir, &lock, key)?;
     let changed = backup::outdated(dir, &path);
     let suspect = existed && !lock.closed_cleanly(&path);
     lock.mark_open()?;
-    let mut conn = open_writer(dir, &path)?;
+    let mut conn = open_writer(dir, &path, key)?;
     if suspect {
         notices.extend(examined(&conn, dir, &path)?);
     }
@@ -82,13 +92,13 @@ pub(crate) fn open(
     if !existed {
         notices.push(Notice::Created);
     }
-    notices.extend(upgrade(&mut conn, dir, options, migrations).map_err(|error| error.at(dir))?);
+    notices.extend(upgrade(&mut conn, dir, &options, migrations).map_err(|error| error.at(dir))?);
     notices.extend(recover(&conn).map_err(|error| error.at(dir))?);
     checksum::fill(&mut conn).map_err(|error| StoreError::Sqlite(error).at(dir))?;
     notices.extend(second_place(dir));
     let counter =
         CommitCounter::open(dir, &conn).map_err(|error| StoreError::file(error, dir, dir))?;
-    let store = start(dir, conn, lock, counter, changed)?;
+    let store = start(dir, conn, lock, counter, changed, options.key)?;
     Ok(Opened { store, notices })
 }
 
@@ -125,10 +135,14 @@ fn make_folders(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn open_writer(dir: &Path, path: &Path) -> Result<Connection, StoreError> {
+fn open_writer(
+    dir: &Path,
+    path: &Path,
+    key: Option<&DatabaseKey>,
+) -> Result<Connection, StoreError> {
     let failed = |error| StoreError::Sqlite(error).at(dir);
     make_private(path);
-    let conn = connection::writer(path).map_err(failed)?;
+    let conn = connection::writer(path, key).map_err(failed)?;
     // SQLite silently opens the file read-only if it may not write.
     if conn.is_readonly("main").map_err(failed)? {
         return Err(StoreError::ReadOnly {
@@ -148,10 +162,9 @@ fn open_writer(dir: &Path, path: &Path) -> Result<Connection, StoreError> {
 fn make_private(database: &Path) {
     let mut private = files::make_private_file(database);
     for beside in ["-wal", "-shm"] {
-        let mut path = database.as_os_str().to_owned();
-        path.push(beside);
-        if Path::new(&path).exists() {
-            private = private.and(files::make_private_file(Path::new(&path)));
+        let path = files::beside(database, beside);
+        if path.exists() {
+            private = private.and(files::make_private_file(&path));
         }
     }
     if let Err(error) = private {
@@ -162,7 +175,7 @@ fn make_private(database: &Path) {
 fn upgrade(
     conn: &mut Connection,
     dir: &Path,
-    options: Options,
+    options: &Options,
     migrations: &[&str],
 ) -> Result<Option<Notice>, StoreError> {
     let from = migrate::format(conn)?;
@@ -172,7 +185,14 @@ fn upgrade(
         migrate::run(conn, migrations)?;
         return Ok(None);
     }
-    let backup = backup::take(conn, dir, options.now, BackupKind::Upgrade)?.path;
+    let backup = backup::take(
+        conn,
+        dir,
+        options.now,
+        BackupKind::Upgrade,
+        options.key.as_deref(),
+    )?
+    .path;
     migrate::run(conn, migrations)?;
     Ok(Some(Notice::Upgraded { from, to, backup }))
 }
@@ -197,10 +217,11 @@ fn start(
     lock: Lock,
     counter: Option<CommitCounter>,
     changed: bool,
+    key: Option<Arc<DatabaseKey>>,
 ) -> Result<Store, StoreError> {
     let path = dir.join(files::DATABASE);
     let readers = (0..READERS)
-        .map(|_| connection::reader(&path))
+        .map(|_| connection::reader(&path, key.as_deref()))
         .collect::<Result<_, _>>()
         .map_err(|error| StoreError::Sqlite(error).at(dir))?;
     let threads = |name, connections| {
@@ -212,6 +233,7 @@ fn start(
         lock,
         counter,
         changed,
+        key,
     };
     Ok(Store::new(dir, parts))
 }

@@ -6,11 +6,12 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use domain::Timestamp;
+use protection::DatabaseKey;
 
 use super::handle::Store;
 use crate::{
-    BackupChoices, BackupFile, BackupKind, Differences, Restored, StoreError, TakenBackup, TrashId,
-    backup, files,
+    BackupChoices, BackupFile, BackupKind, Converted, Differences, Restored, StoreError,
+    TakenBackup, TrashId, backup, files, folder_protection,
 };
 
 /// Backups of an open store.
@@ -29,7 +30,8 @@ impl Store {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
             place.changed.store(false, Ordering::Relaxed);
-            let taken = place.explain(|dir| backup::take(conn, dir, now, kind));
+            let key = place.key.as_deref();
+            let taken = place.explain(|dir| backup::take(conn, dir, now, kind, key));
             if taken.is_err() {
                 place.changed.store(true, Ordering::Relaxed);
             }
@@ -56,7 +58,7 @@ impl Store {
                 .unwrap_or_else(PoisonError::into_inner);
             backups
                 .iter()
-                .try_for_each(|backup| backup::remove(&place.dir, backup))
+                .try_for_each(|backup| backup::remove(&place.dir, backup, place.key.as_deref()))
         })
     }
 
@@ -68,7 +70,7 @@ impl Store {
         let place = Arc::clone(&self.inner.place);
         self.inner
             .readers
-            .run(move |_| backup::holders(&place.dir, &ids))
+            .run(move |_| backup::holders(&place.dir, &ids, place.key.as_deref()))
     }
 
     /// The changes that a restore of `backup` would make.
@@ -77,20 +79,21 @@ impl Store {
         backup: PathBuf,
     ) -> impl Future<Output = Result<Differences, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
-        self.inner
-            .readers
-            .run(move |conn| place.explain(|_| backup::compare(conn, &backup)))
+        self.inner.readers.run(move |conn| {
+            place.explain(|_| backup::compare(conn, &backup, place.key.as_deref()))
+        })
     }
 
-    /// Writes the database with all pictures and files to one archive.
+    /// Writes the database with all pictures and files to one archive. With a key, the database in
+    /// it is encrypted, and only a folder with this key can import it.
     pub fn export_archive(
         &self,
         out: PathBuf,
     ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
-        self.inner
-            .readers
-            .run(move |conn| place.explain(|dir| backup::export(conn, dir, &out)))
+        self.inner.readers.run(move |conn| {
+            place.explain(|dir| backup::export(conn, dir, &out, place.key.as_deref()))
+        })
     }
 
     /// Imports an archive as a backup, after checking all of it. Returns the path of the backup.
@@ -105,7 +108,7 @@ impl Store {
                 .backing_up
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
-            place.explain(|dir| backup::import(dir, &archive, now))
+            place.explain(|dir| backup::import(dir, &archive, now, place.key.as_deref()))
         })
     }
 }
@@ -128,14 +131,14 @@ impl Store {
     }
 
     /// Checks that the database of a backup is intact, and that this version can restore it.
-    pub fn check_database(backup: &Path) -> Result<(), StoreError> {
-        backup::verify(backup)
+    pub fn check_database(backup: &Path, key: Option<&DatabaseKey>) -> Result<(), StoreError> {
+        backup::verify(backup, key)
     }
 
     /// Checks that a backup is intact with its pictures and files, and that this version can
     /// restore it.
-    pub fn check_backup(backup: &Path) -> Result<(), StoreError> {
-        backup::verify_with_files(backup)
+    pub fn check_backup(backup: &Path, key: Option<&DatabaseKey>) -> Result<(), StoreError> {
+        backup::verify_with_files(backup, key)
     }
 
     /// The total bytes of the backups in a data folder.
@@ -144,8 +147,8 @@ impl Store {
     }
 
     /// The backup that [`Store::restore_newest`] would restore.
-    pub fn newest_good_backup(dir: &Path) -> Option<BackupFile> {
-        backup::newest_good(dir)
+    pub fn newest_good_backup(dir: &Path, key: Option<&DatabaseKey>) -> Option<BackupFile> {
+        backup::newest_good(dir, key)
     }
 
     pub fn backup_choices(dir: &Path) -> BackupChoices {
@@ -159,14 +162,23 @@ impl Store {
 
     /// Verifies `backup` again and replaces the database with it. The database moves to a folder
     /// `replaced-<UTC>`. Missing pictures and files that the backup names are restored. The store
-    /// must be closed.
-    pub fn restore(dir: &Path, backup: &Path, now: Timestamp) -> Result<Restored, StoreError> {
-        backup::restore(dir, backup, now)
+    /// must be closed. In a protected folder, a plain backup is encrypted.
+    pub fn restore(
+        dir: &Path,
+        backup: &Path,
+        now: Timestamp,
+        key: Option<&DatabaseKey>,
+    ) -> Result<Restored, StoreError> {
+        backup::restore(dir, backup, now, key)
     }
 
     /// Restores the newest intact backup, and skips damaged ones. The store must be closed.
-    pub fn restore_newest(dir: &Path, now: Timestamp) -> Result<Restored, StoreError> {
-        backup::restore_newest(dir, now)
+    pub fn restore_newest(
+        dir: &Path,
+        now: Timestamp,
+        key: Option<&DatabaseKey>,
+    ) -> Result<Restored, StoreError> {
+        backup::restore_newest(dir, now, key)
     }
 
     /// Schedules the restore of `backup` for the next start, before anything else.
@@ -174,10 +186,25 @@ impl Store {
         backup::request_restore(dir, backup)
     }
 
+    /// Encrypts all databases of a data folder: the current one, backups, and those set aside. The
+    /// key file must be in the folder, and the store must be closed. Call it again after a kill.
+    pub fn protect(dir: &Path, key: &DatabaseKey) -> Result<Converted, StoreError> {
+        folder_protection::protect(dir, key)
+    }
+
+    /// Decrypts what [`Store::protect`] encrypted. The caller removes the key file after that.
+    pub fn unprotect(dir: &Path, key: &DatabaseKey) -> Result<Converted, StoreError> {
+        folder_protection::unprotect(dir, key)
+    }
+
     /// Moves the database to a folder `replaced-<UTC>` that is returned, so that the next `open`
     /// starts fresh; `None` if there is no database. Assets and backups stay. The store must be
     /// closed.
-    pub fn set_aside(dir: &Path, now: Timestamp) -> Result<Option<PathBuf>, StoreError> {
-        backup::set_aside(dir, now)
+    pub fn set_aside(
+        dir: &Path,
+        now: Timestamp,
+        key: Option<&DatabaseKey>,
+    ) -> Result<Option<PathBuf>, StoreError> {
+        backup::set_aside(dir, now, key)
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use protection::DatabaseKey;
 use rusqlite::{Connection, TransactionBehavior};
 use tempfile::TempDir;
 
@@ -43,6 +44,8 @@ pub(super) struct DataFolder {
     /// When this store was opened, on the clock of the file system.
     pub(super) opened: SystemTime,
     counter: Option<CommitCounter>,
+    /// The key of a protected folder.
+    pub(super) key: Option<Arc<DatabaseKey>>,
     /// Serialises backups, because two at once would use the same name.
     pub(super) backing_up: Mutex<()>,
     /// Whether the database was written since the last backup.
@@ -65,6 +68,8 @@ pub(crate) struct Parts {
     pub(crate) counter: Option<CommitCounter>,
     /// Whether the database was written since the last backup.
     pub(crate) changed: bool,
+    /// The key of a protected folder.
+    pub(crate) key: Option<Arc<DatabaseKey>>,
 }
 
 impl Store {
@@ -73,6 +78,7 @@ impl Store {
             dir: dir.to_owned(),
             opened: SystemTime::now(),
             counter: parts.counter,
+            key: parts.key,
             backing_up: Mutex::default(),
             changed: AtomicBool::new(parts.changed),
             damaged: AtomicBool::new(false),

@@ -76,9 +76,9 @@ impl Store {
     pub fn sweep_assets(&self) -> impl Future<Output = Result<usize, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         // On the writer, so that no row is stored between the comparison and the removal.
-        self.inner
-            .writer
-            .run(move |conn| place.explain(|dir| asset_files::sweep(conn, dir, place.opened)))
+        self.inner.writer.run(move |conn| {
+            place.explain(|dir| asset_files::sweep(conn, dir, place.opened, place.key.as_deref()))
+        })
     }
 
     /// Reads the whole database and checks its structure and the checksum of every text.

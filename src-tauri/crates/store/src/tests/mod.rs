@@ -3,10 +3,12 @@
 mod backups;
 mod chats;
 mod data_folder;
+mod keyed;
 mod library;
 mod memory;
 mod messages;
 mod models;
+mod protected;
 mod system;
 
 use std::path::Path;
@@ -15,20 +17,23 @@ use domain::chat::{Chat, Message, Role, SwipeState, WindowState};
 use domain::{CharacterId, ChatId, MessageId, SwipeId, Timestamp};
 use uuid::Uuid;
 
-use crate::{Before, Character, NewMessage, NewSwipe, Notice, Opened, Options, Purged, Store};
+use crate::{Before, Character, NewMessage, NewSwipe, Notice, Opened, Purged, Store};
+
+pub(crate) use keyed::{
+    empty_store, fixed_key, is_keyed, key, open_database, options_with, other_key, try_open,
+    try_open_with, write_key_file,
+};
 
 pub(crate) const CHAT: ChatId = ChatId(Uuid::from_u128(7));
 pub(crate) const CHARACTER: CharacterId = CharacterId(Uuid::from_u128(8));
-pub(crate) const OPTIONS: Options = Options {
-    now: Timestamp(1_795_303_800_000),
-};
+pub(crate) const NOW: Timestamp = Timestamp(1_795_303_800_000);
 
 pub(crate) fn uuid(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 
 pub(crate) fn open(dir: &Path) -> Opened {
-    Store::open(dir, OPTIONS).unwrap()
+    try_open(dir).unwrap()
 }
 
 pub(crate) fn character(id: CharacterId, name: &str) -> Character {
@@ -75,7 +80,7 @@ pub(crate) async fn create_library(store: &Store) {
 }
 
 pub(crate) async fn furnished() -> Store {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     create_library(&store).await;
     store
 }

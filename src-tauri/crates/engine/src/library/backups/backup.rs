@@ -81,7 +81,7 @@ impl Backups {
         let dir = self.base().store().dir().to_owned();
         let backup = self.known_backup(&file).await?;
         self.off_the_runtime(move || {
-            Store::check_database(&backup.path)?;
+            Store::check_database(&backup.path, None)?;
             Store::restore_at_next_start(&dir, &backup.path)
         })
         .await
@@ -189,7 +189,7 @@ impl Backups {
             };
             let name = format!("backup of {}{place}", rfc3339(backup.taken));
             let found =
-                tokio::task::spawn_blocking(move || Store::check_backup(&backup.path)).await;
+                tokio::task::spawn_blocking(move || Store::check_backup(&backup.path, None)).await;
             let found = found.map_err(|_| internal("a backup could not be read"))?;
             checks.push(check(
                 &name,
@@ -215,8 +215,8 @@ impl Backups {
         let file = file.map(Path::to_owned);
         let now = options.clock.now();
         let restored = blocking(move || match file {
-            Some(file) => Store::restore(&dir, &file, now),
-            None => Store::restore_newest(&dir, now),
+            Some(file) => Store::restore(&dir, &file, now, None),
+            None => Store::restore_newest(&dir, now, None),
         });
         restored.await.map(report_restored).map_err(explain)
     }

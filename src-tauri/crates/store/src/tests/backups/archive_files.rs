@@ -6,7 +6,7 @@ use std::path::Path;
 use domain::Timestamp;
 
 use crate::tests::backups::copies::{HOUR, with_picture};
-use crate::tests::{CHAT, open, shown};
+use crate::tests::{CHAT, key, open, open_database, shown};
 use crate::{AssetHash, BackupKind, Store, StoreError};
 
 #[tokio::test]
@@ -21,13 +21,13 @@ async fn an_archive_moves_everything_to_another_folder() {
         .import_archive(archive, Timestamp(HOUR))
         .await
         .unwrap();
-    Store::check_backup(&backup).unwrap();
+    Store::check_backup(&backup, key()).unwrap();
     assert_eq!(
         Store::backups(other.path()).unwrap()[0].kind,
         BackupKind::Imported
     );
     drop(elsewhere);
-    Store::restore(other.path(), &backup, Timestamp(0)).unwrap();
+    Store::restore(other.path(), &backup, Timestamp(0), key()).unwrap();
     let elsewhere = open(other.path()).store;
     assert_eq!(shown(&elsewhere).await, ["then"]);
     assert_eq!(
@@ -50,7 +50,7 @@ fn database_in(archive: &Path) -> Vec<u8> {
 fn with_trigger(database: &[u8], dir: &Path) -> Vec<u8> {
     let path = dir.join("trigger.db");
     std::fs::write(&path, database).unwrap();
-    let conn = rusqlite::Connection::open(&path).unwrap();
+    let conn = open_database(&path);
     conn.execute_batch("CREATE TRIGGER x AFTER INSERT ON swipe BEGIN DELETE FROM chat; END")
         .unwrap();
     std::fs::read(path).unwrap()

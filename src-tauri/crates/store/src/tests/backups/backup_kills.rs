@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use domain::Timestamp;
 
 use crate::tests::data_folder::child;
-use crate::tests::open;
+use crate::tests::{key, open};
 use crate::{AssetHash, BackupKind, Store};
 
 /// Number of kills of each kind. An environment variable sets a longer run.
@@ -59,7 +59,7 @@ fn backups_are_whole(dir: &Path, made: Option<&Path>) {
         .filter(|backup| backup.kind != BackupKind::SetAside)
         .collect();
     for backup in &own {
-        Store::check_backup(&backup.path).unwrap();
+        Store::check_backup(&backup.path, key()).unwrap();
     }
     if let Some(made) = made {
         assert!(
@@ -73,7 +73,7 @@ fn backups_are_whole(dir: &Path, made: Option<&Path>) {
 /// Deletes the pictures and asserts that the newest backup restores everything.
 async fn pictures_come_back(dir: &Path) {
     std::fs::remove_dir_all(dir.join("assets")).unwrap();
-    let restored = Store::restore_newest(dir, Timestamp(0)).unwrap();
+    let restored = Store::restore_newest(dir, Timestamp(0), key()).unwrap();
     assert_eq!((restored.missing, restored.skipped.len()), (0, 0));
     let store = open(dir).store;
     store.check().await.unwrap();

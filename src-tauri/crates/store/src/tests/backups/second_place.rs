@@ -3,7 +3,7 @@
 use domain::Timestamp;
 
 use crate::tests::backups::copies::{HOUR, back_up, with_picture};
-use crate::tests::{OPTIONS, open, say};
+use crate::tests::{key, open, say, try_open};
 use crate::{BackupChoices, BackupKind, Notice, Store, StoreError};
 
 #[tokio::test]
@@ -30,7 +30,7 @@ async fn a_second_place_restores_what_the_folder_lost() {
     );
     drop(store);
     for backup in Store::backups(dir.path()).unwrap() {
-        Store::check_backup(&backup.path).unwrap();
+        Store::check_backup(&backup.path, key()).unwrap();
         if backup.path.starts_with(dir.path()) {
             std::fs::remove_file(backup.path).unwrap();
         }
@@ -40,10 +40,10 @@ async fn a_second_place_restores_what_the_folder_lost() {
     }
     std::fs::remove_file(dir.path().join("inglenook.db")).unwrap();
     assert!(matches!(
-        Store::open(dir.path(), OPTIONS),
+        try_open(dir.path()),
         Err(StoreError::Damaged { .. })
     ));
-    let restored = Store::restore_newest(dir.path(), Timestamp(0)).unwrap();
+    let restored = Store::restore_newest(dir.path(), Timestamp(0), key()).unwrap();
     assert!(restored.backup.starts_with(other.path()));
     let store = open(dir.path()).store;
     assert_eq!(std::fs::read(store.asset_path(face)).unwrap(), b"a face");
@@ -83,9 +83,9 @@ async fn a_shared_second_place_keeps_all_backups() {
         );
         assert_eq!(count(|backup| !backup.own), here);
         for backup in &all {
-            Store::check_backup(&backup.path).unwrap();
+            Store::check_backup(&backup.path, key()).unwrap();
         }
-        assert!(Store::newest_good_backup(dir.path()).unwrap().own);
+        assert!(Store::newest_good_backup(dir.path(), key()).unwrap().own);
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use domain::Timestamp;
 use domain::chat::{Role, SwipeState};
 
-use crate::tests::{CHAT, OPTIONS, create_library, message, swipe_id};
+use crate::tests::{CHAT, create_library, fixed_key, key, message, swipe_id, try_open};
 use crate::{Store, StoreError};
 
 const TASK: &str = "STORE_TEST_TASK";
@@ -46,10 +46,12 @@ fn run_task() {
         .unwrap();
     runtime.block_on(async {
         match task.as_str() {
-            "open" => tell("opened", Store::open(&dir, OPTIONS).map(|_| "well")),
+            "open" => tell("opened", try_open(&dir).map(|_| "well")),
             "back up" => back_up(&dir).await,
             "restore" => restore(&dir),
             "purge" => purge(&dir).await,
+            "convert" => convert(&dir),
+            "protect" => tell("protect", Store::protect(&dir, &fixed_key()).map(|_| "not")),
             "talk" => talk(&dir, 40).await,
             "talk at length" => talk(&dir, 20_000).await,
             other => panic!("no task {other}"),
@@ -59,7 +61,7 @@ fn run_task() {
 
 /// Repeatedly adds a message with a picture and backs up, one day later each time.
 async fn back_up(dir: &Path) {
-    let store = Store::open(dir, OPTIONS).unwrap().store;
+    let store = try_open(dir).unwrap().store;
     create_library(&store).await;
     let from = u128::from(store.read(|r| r.messages().count(CHAT)).await.unwrap());
     for number in from.. {
@@ -100,16 +102,25 @@ async fn back_up(dir: &Path) {
 fn restore(dir: &Path) {
     for time in 0.. {
         say("begin");
-        let restored = Store::restore_newest(dir, Timestamp(time)).unwrap();
+        let restored = Store::restore_newest(dir, Timestamp(time), key()).unwrap();
         say(&format!("made {}", restored.backup.display()));
         // Removes the set-aside copies, because the test checks only the current database.
         std::fs::remove_dir_all(restored.aside.unwrap()).unwrap();
     }
 }
 
+/// Repeatedly protects and unprotects the folder.
+fn convert(dir: &Path) {
+    loop {
+        say("begin");
+        Store::protect(dir, &fixed_key()).unwrap();
+        Store::unprotect(dir, &fixed_key()).unwrap();
+    }
+}
+
 /// Repeatedly deletes and purges a message, with backups in between.
 async fn purge(dir: &Path) {
-    let store = Store::open(dir, OPTIONS).unwrap().store;
+    let store = try_open(dir).unwrap().store;
     create_library(&store).await;
     // These ids must not repeat those of an earlier process.
     let from = std::time::SystemTime::now()
@@ -146,7 +157,7 @@ async fn purge(dir: &Path) {
 /// Appends messages until it is killed or an append fails. Acknowledges each message after the
 /// store has written it.
 async fn talk(dir: &Path, length: usize) {
-    let store = Store::open(dir, OPTIONS).unwrap().store;
+    let store = try_open(dir).unwrap().store;
     create_library(&store).await;
     let from = u128::from(store.read(|r| r.messages().count(CHAT)).await.unwrap());
     for number in from.. {

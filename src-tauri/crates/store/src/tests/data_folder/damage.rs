@@ -4,7 +4,7 @@ use std::path::Path;
 
 use domain::Timestamp;
 
-use crate::tests::{OPTIONS, create_library, open, say, shown};
+use crate::tests::{create_library, key, open, say, shown, try_open};
 use crate::{Notice, Store, StoreError};
 
 const PAGE: usize = 4096;
@@ -36,7 +36,7 @@ async fn every_broken_page_is_noticed_at_the_next_start() {
     assert!(whole.len() > 20 * PAGE);
     for page in 0..whole.len() / PAGE {
         damage(&database, &whole, page);
-        let refused = Store::open(dir.path(), OPTIONS).err();
+        let refused = try_open(dir.path()).err();
         assert!(
             matches!(&refused, Some(StoreError::Damaged { path, .. }) if *path == database),
             "page {page}: {refused:?}"
@@ -53,14 +53,16 @@ async fn a_backup_replaces_a_damaged_database() {
     damage(&database, &whole, 3);
     let broken = std::fs::read(&database).unwrap();
 
-    let aside = Store::set_aside(dir.path(), Timestamp(0)).unwrap().unwrap();
+    let aside = Store::set_aside(dir.path(), Timestamp(0), key())
+        .unwrap()
+        .unwrap();
     assert_eq!(std::fs::read(aside.join("inglenook.db")).unwrap(), broken);
     let fresh = open(dir.path());
     assert_eq!(fresh.notices, [Notice::Created]);
     drop(fresh);
 
     let backup = Store::backups(dir.path()).unwrap().remove(0);
-    Store::restore(dir.path(), &backup.path, Timestamp(1)).unwrap();
+    Store::restore(dir.path(), &backup.path, Timestamp(1), key()).unwrap();
     assert_eq!(shown(&open(dir.path()).store).await.len(), 120);
     assert!(aside.exists());
 }
@@ -72,14 +74,14 @@ async fn a_broken_backup_is_refused_without_changes() {
     let backup = Store::backups(dir.path()).unwrap().remove(0);
     let whole = std::fs::read(&backup.path).unwrap();
     damage(&backup.path, &whole, 2);
-    let refused = Store::restore(dir.path(), &backup.path, Timestamp(0));
+    let refused = Store::restore(dir.path(), &backup.path, Timestamp(0), key());
     assert!(matches!(refused, Err(StoreError::BadBackup { .. })));
     assert!(matches!(
-        Store::check_backup(&backup.path),
+        Store::check_backup(&backup.path, key()),
         Err(StoreError::BadBackup { .. })
     ));
     std::fs::write(&backup.path, "").unwrap();
-    let refused = Store::restore(dir.path(), &backup.path, Timestamp(0));
+    let refused = Store::restore(dir.path(), &backup.path, Timestamp(0), key());
     assert!(matches!(refused, Err(StoreError::BadBackup { .. })));
     assert_eq!(shown(&open(dir.path()).store).await.len(), 120);
 }
@@ -106,7 +108,7 @@ async fn damage_found_while_open_triggers_a_check() {
     assert!(matches!(refused, Err(StoreError::Damaged { .. })));
     drop(store);
     assert!(matches!(
-        Store::open(dir.path(), OPTIONS),
+        try_open(dir.path()),
         Err(StoreError::Damaged { .. })
     ));
 }

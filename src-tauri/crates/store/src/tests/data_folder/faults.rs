@@ -3,9 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use crate::StoreError;
 use crate::tests::data_folder::child;
-use crate::tests::{CHAT, create_library, message, open, say, shown, was_checked};
-use crate::{Store, StoreError};
+use crate::tests::{CHAT, create_library, empty_store, message, open, say, shown, was_checked};
 
 fn this_program() -> std::path::PathBuf {
     std::env::current_exe().unwrap()
@@ -212,7 +212,7 @@ fn open_without_privileges(shared: &Path, dir: &Path) -> String {
 /// A mistake of the caller must not be reported as damage.
 #[tokio::test]
 async fn a_duplicate_id_is_a_conflict() {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     create_library(&store).await;
     say(&store, 1, "one").await;
     let new = message(1, domain::chat::Role::User, "two");

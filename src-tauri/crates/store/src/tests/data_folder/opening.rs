@@ -6,9 +6,10 @@ use domain::Timestamp;
 use domain::chat::SwipeState;
 
 use crate::tests::{
-    CHAT, OPTIONS, create_library, message_id, open, say, shown, swipe_id, was_checked,
+    CHAT, create_library, empty_store, key, message_id, open, open_database, say, shown, swipe_id,
+    try_open, try_open_with, was_checked,
 };
-use crate::{Notice, Opened, Store, StoreError, migrate, open as opening};
+use crate::{Notice, Opened, Store, StoreError, migrate};
 
 /// The current format.
 pub(super) const NOW: u32 = migrate::MIGRATIONS.len() as u32;
@@ -16,7 +17,7 @@ pub(super) const NOW: u32 = migrate::MIGRATIONS.len() as u32;
 const NEXT: &str = "ALTER TABLE persona ADD COLUMN pronouns TEXT NOT NULL DEFAULT ''";
 
 pub(crate) fn open_with(dir: &Path, migrations: &[&str]) -> Result<Opened, StoreError> {
-    opening::open(dir, OPTIONS, migrations)
+    try_open_with(dir, migrations)
 }
 
 /// The migrations of the next version of the app.
@@ -133,9 +134,9 @@ async fn a_second_open_is_refused_without_harm() {
     let dir = tempfile::tempdir().unwrap();
     let first = open(dir.path()).store;
     create_library(&first).await;
-    let second = Store::open(dir.path(), OPTIONS);
+    let second = try_open(dir.path());
     assert!(matches!(second, Err(StoreError::InUse { dir: named }) if named == dir.path()));
-    let aside = Store::set_aside(dir.path(), Timestamp(0));
+    let aside = Store::set_aside(dir.path(), Timestamp(0), key());
     assert!(matches!(aside, Err(StoreError::InUse { .. })));
     say(&first, 1, "still here").await;
     drop(first);
@@ -148,7 +149,7 @@ fn only_one_of_many_concurrent_opens_succeeds() {
     for _ in 0..10 {
         let results: Vec<_> = std::thread::scope(|scope| {
             let starts: Vec<_> = (0..8)
-                .map(|_| scope.spawn(|| Store::open(dir.path(), OPTIONS)))
+                .map(|_| scope.spawn(|| try_open(dir.path())))
                 .collect();
             starts
                 .into_iter()
@@ -230,7 +231,7 @@ async fn an_older_file_is_upgraded_after_a_backup() {
     };
     assert_eq!((*from, *to), (NOW, NOW + 1));
     assert_eq!(shown(&opened.store).await, ["hello"]);
-    let copy = rusqlite::Connection::open(backup).unwrap();
+    let copy = open_database(backup);
     assert_eq!(migrate::format(&copy).unwrap(), NOW);
     let text: String = copy
         .query_row("SELECT text FROM swipe", [], |row| row.get(0))
@@ -270,7 +271,7 @@ async fn data_of_a_newer_app_is_refused_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     drop(open_with(dir.path(), &newer(NEXT)).unwrap());
     let before = std::fs::read(dir.path().join("inglenook.db")).unwrap();
-    let refused = Store::open(dir.path(), OPTIONS).err().unwrap();
+    let refused = try_open(dir.path()).err().unwrap();
     assert!(matches!(refused, StoreError::TooNew { found, known: NOW } if found == NOW + 1));
     assert!(refused.to_string().contains("update the app"));
     assert_eq!(
@@ -303,7 +304,7 @@ async fn backups_are_whole_and_newest_first() {
         [5007, 4007, 3007, 2007, 1007]
     );
     let count = |path: &Path| -> u32 {
-        let copy = rusqlite::Connection::open(path).unwrap();
+        let copy = open_database(path);
         copy.query_row("SELECT count(*) FROM message", [], |row| row.get(0))
             .unwrap()
     };
@@ -330,7 +331,7 @@ async fn a_restore_sets_the_old_database_aside() {
     drop(store);
 
     let backup = Store::backups(dir.path()).unwrap().remove(0);
-    let aside = Store::restore(dir.path(), &backup.path, Timestamp(0))
+    let aside = Store::restore(dir.path(), &backup.path, Timestamp(0), key())
         .unwrap()
         .aside
         .unwrap();
@@ -338,7 +339,7 @@ async fn a_restore_sets_the_old_database_aside() {
     let opened = open(dir.path());
     assert!(was_checked(&opened.notices));
     assert_eq!(shown(&opened.store).await, ["then"]);
-    let kept = rusqlite::Connection::open(aside.join("inglenook.db")).unwrap();
+    let kept = open_database(&aside.join("inglenook.db"));
     let count: u32 = kept
         .query_row("SELECT count(*) FROM message", [], |row| row.get(0))
         .unwrap();
@@ -364,7 +365,7 @@ async fn partial_files_of_a_killed_process_are_removed() {
 /// All connections have the settings that the guarantees depend on.
 #[tokio::test]
 async fn connections_are_guarded() {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     let text = |conn: &rusqlite::Connection, name: &str| -> String {
         conn.pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0))
             .map(|value| format!("{value:?}"))

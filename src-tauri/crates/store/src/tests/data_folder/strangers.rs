@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use domain::Timestamp;
-use rusqlite::Connection;
 
-use crate::tests::{OPTIONS, create_library, open, say, shown};
+use crate::tests::{create_library, key, open, open_database, say, shown, try_open};
 use crate::{BackupKind, Store, StoreError};
 
 const CODE: [&str; 4] = [
@@ -28,7 +27,7 @@ async fn backed_up(dir: &Path) -> std::path::PathBuf {
 }
 
 fn plant(database: &Path, sql: &str) {
-    let conn = Connection::open(database).unwrap();
+    let conn = open_database(database);
     crate::register_search_functions(&conn).unwrap();
     conn.execute_batch(sql).unwrap();
 }
@@ -50,7 +49,7 @@ async fn a_backup_with_code_of_a_stranger_is_refused() {
             } else {
                 std::fs::remove_file(&manifest).unwrap();
             }
-            let refused = Store::restore(dir.path(), &backup, Timestamp(0));
+            let refused = Store::restore(dir.path(), &backup, Timestamp(0), key());
             assert!(
                 matches!(refused, Err(StoreError::BadBackup { .. })),
                 "{code}: {refused:?}"
@@ -82,7 +81,7 @@ async fn other_tables_need_a_manifest_that_vouches_for_them() {
         let backup = backed_up(dir.path()).await;
         plant(&backup, sql);
         std::fs::remove_file(backup.with_extension("json")).unwrap();
-        let refused = Store::restore(dir.path(), &backup, Timestamp(0));
+        let refused = Store::restore(dir.path(), &backup, Timestamp(0), key());
         assert!(
             matches!(refused, Err(StoreError::BadBackup { .. })),
             "{sql}: {refused:?}"
@@ -95,7 +94,7 @@ async fn a_backup_without_a_manifest_is_restored() {
     let dir = tempfile::tempdir().unwrap();
     let backup = backed_up(dir.path()).await;
     std::fs::remove_file(backup.with_extension("json")).unwrap();
-    Store::restore(dir.path(), &backup, Timestamp(0)).unwrap();
+    Store::restore(dir.path(), &backup, Timestamp(0), key()).unwrap();
     assert_eq!(shown(&open(dir.path()).store).await, ["then"]);
 }
 
@@ -105,12 +104,12 @@ async fn a_database_with_code_of_a_stranger_is_not_opened() {
         let dir = tempfile::tempdir().unwrap();
         backed_up(dir.path()).await;
         plant(&dir.path().join("inglenook.db"), code);
-        let refused = Store::open(dir.path(), OPTIONS).err();
+        let refused = try_open(dir.path()).err();
         assert!(
             matches!(refused, Some(StoreError::Damaged { .. })),
             "{code}: {refused:?}"
         );
-        Store::restore_newest(dir.path(), Timestamp(1)).unwrap();
+        Store::restore_newest(dir.path(), Timestamp(1), key()).unwrap();
         assert_eq!(shown(&open(dir.path()).store).await, ["then"]);
     }
 }

@@ -3,7 +3,9 @@
 use domain::Timestamp;
 use uuid::Uuid;
 
-use crate::tests::{CHARACTER, CHAT, character, furnished, message_id, purge, say};
+use crate::tests::{
+    CHARACTER, CHAT, character, empty_store, furnished, key, message_id, purge, say,
+};
 use crate::{AssetHash, Draft, DraftPlace, NotAHash, Store};
 
 fn files_below(dir: &std::path::Path) -> usize {
@@ -24,7 +26,7 @@ async fn put(store: &Store, bytes: &'static [u8]) -> AssetHash {
 
 #[tokio::test]
 async fn the_same_content_is_stored_once() {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     let first = put(&store, b"picture").await;
     let second = put(&store, b"picture").await;
     assert_eq!(first, second);
@@ -41,7 +43,7 @@ async fn the_same_content_is_stored_once() {
 
 #[tokio::test]
 async fn the_next_import_restores_a_lost_file() {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     let hash = put(&store, b"picture").await;
     std::fs::remove_file(store.asset_path(hash)).unwrap();
     put(&store, b"picture").await;
@@ -67,7 +69,7 @@ fn only_a_hash_names_a_file() {
 
 #[tokio::test]
 async fn lost_and_emptied_files_come_back_from_a_backup() {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     let [lost, emptied_file, changed, only_here] = [
         put(&store, b"one").await,
         put(&store, b"two").await,
@@ -142,7 +144,9 @@ async fn files_of_a_set_aside_database_stay() {
     let store = crate::tests::open(dir.path()).store;
     let picture = put(&store, b"picture").await;
     drop(store);
-    Store::set_aside(dir.path(), Timestamp(0)).unwrap().unwrap();
+    Store::set_aside(dir.path(), Timestamp(0), key())
+        .unwrap()
+        .unwrap();
     let aged = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     let path = picture.path_in(&dir.path().join("assets"));
     std::fs::File::options()
@@ -164,7 +168,7 @@ async fn files_of_a_set_aside_database_stay() {
 
 #[tokio::test]
 async fn a_thumbnail_is_removed_with_its_picture() {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     let hash = put(&store, b"picture").await;
     store.keep_thumbnail(hash, b"small").unwrap();
     assert_eq!(std::fs::read(store.thumbnail_path(hash)).unwrap(), b"small");

@@ -2,7 +2,7 @@
 
 use domain::{CharacterId, ChatId, Timestamp};
 
-use crate::tests::{CHARACTER, CHAT, character, chat, furnished, say, uuid};
+use crate::tests::{CHARACTER, CHAT, character, chat, empty_store, furnished, say, uuid};
 use crate::{Store, StoreError};
 
 async fn names(store: &Store) -> Vec<String> {
@@ -14,7 +14,7 @@ async fn names(store: &Store) -> Vec<String> {
 
 #[tokio::test]
 async fn characters_are_listed_by_last_chat_then_by_name() {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     store
         .write(|w| {
             for (number, name) in [(1, "zoe"), (2, "Bea"), (3, "Ada"), (4, "Cleo")] {

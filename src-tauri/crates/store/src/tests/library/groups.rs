@@ -4,8 +4,8 @@ use domain::chat::{Role, Speaker};
 use domain::{CharacterId, Timestamp};
 use uuid::Uuid;
 
-use crate::tests::{CHAT, OPTIONS, character, furnished, message, message_id, open, purge};
-use crate::{Notice, migrate, open as opening};
+use crate::tests::{CHAT, character, furnished, message, message_id, open, purge, try_open_with};
+use crate::{Notice, migrate};
 
 const BO: CharacterId = CharacterId(Uuid::from_u128(21));
 const CY: CharacterId = CharacterId(Uuid::from_u128(22));
@@ -100,7 +100,7 @@ async fn upgraded_chats_from_before_groups_have_no_members() {
         .iter()
         .position(|step| step.contains("chat_member"))
         .unwrap();
-    let old = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..before]).unwrap();
+    let old = try_open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();
     let rows = [CHAT_OF_TWO, A_MESSAGE].concat();
     old.store
         .on_writer(move |conn| conn.execute_batch(&rows).unwrap())
@@ -137,7 +137,7 @@ async fn older_speakers_are_found_after_the_upgrade() {
         .iter()
         .position(|step| step.contains("message_speaker_chat"))
         .unwrap();
-    let old = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..before]).unwrap();
+    let old = try_open_with(dir.path(), &migrate::MIGRATIONS[..before]).unwrap();
     let said = "INSERT INTO message_speaker (message, name) VALUES (zeroblob(16), 'Narrator');";
     let rows = [CHAT_OF_TWO, A_MESSAGE, said].concat();
     old.store

@@ -1,9 +1,9 @@
 //! Embeddings of messages are removed with their texts.
 
 use crate::tests::{
-    CHAT, OPTIONS, create_library, furnished, message_id, open, say, say_without_checksum,
+    CHAT, create_library, furnished, message_id, open, say, say_without_checksum, try_open_with,
 };
-use crate::{NewVector, QueuedText, Store, VectorRevision, migrate, open as opening};
+use crate::{NewVector, QueuedText, Store, VectorRevision, migrate};
 
 const MODEL: &str = "encoder";
 
@@ -119,7 +119,7 @@ async fn embeddings_are_removed_with_their_texts() {
 #[tokio::test]
 async fn upgrade_counts_existing_vectors() {
     let dir = tempfile::tempdir().unwrap();
-    let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..19])
+    let before = try_open_with(dir.path(), &migrate::MIGRATIONS[..19])
         .unwrap()
         .store;
     create_library(&before).await;

@@ -4,10 +4,10 @@ use domain::Timestamp;
 use domain::chat::SwipeState;
 
 use crate::tests::{
-    CHAT, OPTIONS, create_library, furnished, message_id, open, say, say_without_checksum, swipe,
-    swipe_id,
+    CHAT, create_library, furnished, message_id, open, say, say_without_checksum, swipe, swipe_id,
+    try_open_with,
 };
-use crate::{NewSwipe, Store, TextRevision, migrate, open as opening};
+use crate::{NewSwipe, Store, TextRevision, migrate};
 
 async fn shown(store: &Store) -> Vec<String> {
     let texts = store
@@ -122,7 +122,7 @@ async fn every_change_has_its_own_number() {
 #[tokio::test]
 async fn upgrade_counts_existing_texts() {
     let dir = tempfile::tempdir().unwrap();
-    let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..20])
+    let before = try_open_with(dir.path(), &migrate::MIGRATIONS[..20])
         .unwrap()
         .store;
     create_library(&before).await;
@@ -152,7 +152,7 @@ async fn upgrade_counts_existing_texts() {
 #[tokio::test]
 async fn an_upgrade_creates_texts_of_older_messages() {
     let dir = tempfile::tempdir().unwrap();
-    let before = opening::open(dir.path(), OPTIONS, &migrate::MIGRATIONS[..1])
+    let before = try_open_with(dir.path(), &migrate::MIGRATIONS[..1])
         .unwrap()
         .store;
     create_library(&before).await;

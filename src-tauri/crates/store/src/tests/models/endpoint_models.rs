@@ -5,9 +5,10 @@ use domain::model::{Endpoint, EndpointDialect};
 use uuid::Uuid;
 
 use crate::Store;
+use crate::tests::empty_store;
 
 async fn with_models(models: &[&str]) -> (Store, EndpointId) {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     let endpoint = Endpoint {
         id: EndpointId(Uuid::now_v7()),
         name: "elsewhere".into(),

@@ -4,12 +4,12 @@ use domain::model::{Endpoint, EndpointDialect, LocalModel};
 use domain::{EndpointId, ModelId, Timestamp};
 use uuid::Uuid;
 
-use crate::tests::{purge, uuid};
-use crate::{AssetHash, ModelAdapter, ProjectorChoice, Store, StoreError, TextHash};
+use crate::tests::{empty_store, purge, uuid};
+use crate::{AssetHash, ModelAdapter, ProjectorChoice, StoreError, TextHash};
 
 #[tokio::test]
 async fn an_adapter_is_removed_with_its_model() {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     let model = LocalModel {
         id: ModelId(uuid(1)),
         name: "SmolLM2".into(),
@@ -57,7 +57,7 @@ async fn an_adapter_is_removed_with_its_model() {
 
 #[tokio::test]
 async fn choice_of_projector_is_removed_with_its_model() {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     let model = LocalModel {
         id: ModelId(uuid(1)),
         name: "Eyes".into(),
@@ -127,7 +127,7 @@ fn home() -> Endpoint {
 
 #[tokio::test]
 async fn models_and_endpoints_are_stored_unchanged() {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     let model = smol();
     let endpoint = home();
     let first = model.clone();
@@ -184,7 +184,7 @@ async fn models_and_endpoints_are_stored_unchanged() {
 
 #[tokio::test]
 async fn token_counts_belong_to_a_tokenizer() {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     let hello = TextHash::of("hello");
     let bye = TextHash::of("bye");
     let new = TextHash::of("new");
@@ -210,7 +210,7 @@ async fn token_counts_belong_to_a_tokenizer() {
 
 #[tokio::test]
 async fn a_calibration_is_removed_with_its_endpoint() {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     let endpoint = Endpoint {
         id: EndpointId(Uuid::now_v7()),
         name: "elsewhere".into(),

@@ -3,12 +3,12 @@
 use domain::Timestamp;
 use domain::settings::Owner;
 
-use crate::tests::{CHARACTER, CHAT, furnished, purge};
-use crate::{Store, StoreError};
+use crate::StoreError;
+use crate::tests::{CHARACTER, CHAT, empty_store, furnished, purge};
 
 #[tokio::test]
 async fn settings_hold_json_only() {
-    let store = Store::in_memory().unwrap();
+    let store = empty_store();
     store
         .write(|w| {
             w.settings_mut().set("theme", "\"dark\"")?;

@@ -175,9 +175,15 @@ async fn index_follows_all_changes_of_a_chat() {
 #[tokio::test(flavor = "multi_thread")]
 async fn older_snapshot_leaves_the_cache_intact() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path(), store::Options { now: Timestamp(0) })
-        .unwrap()
-        .store;
+    let store = Store::open(
+        dir.path(),
+        store::Options {
+            now: Timestamp(0),
+            key: None,
+        },
+    )
+    .unwrap()
+    .store;
     let cache = Arc::new(TextCache::default());
     create_library(&store).await;
     assert!(is_current(&store, &cache).await);

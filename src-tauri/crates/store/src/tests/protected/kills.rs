@@ -1,0 +1,113 @@
+//! Kills and full disks while a folder is converted.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use domain::Timestamp;
+use protection::KEY_FILE_NAME;
+
+use super::{assert_no_plain_text, database, fill, open_plain, open_protected};
+use crate::cipher::FileForm;
+use crate::tests::data_folder::child;
+use crate::tests::{fixed_key, say, shown, write_key_file};
+use crate::{BackupKind, Store};
+
+/// A plain folder with two backups.
+async fn plain_folder(dir: &Path) {
+    let store = open_plain(dir).store;
+    fill(&store).await;
+    for number in 2..=40 {
+        say(&store, number, &format!("word {number} ").repeat(40)).await;
+    }
+    store
+        .backup(Timestamp(2000), BackupKind::Automatic)
+        .await
+        .unwrap();
+}
+
+/// Kills the process that protects and unprotects a folder again and again, after `pause`.
+fn kill_while_converting(dir: &Path, pause: Duration) {
+    let mut child = child::command(&std::env::current_exe().unwrap(), "convert", dir)
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut lines = lines.map_while(Result::ok);
+    let begun = lines.by_ref().any(|line| line == "begin");
+    assert!(begun, "it ended by itself");
+    let until = Instant::now() + pause;
+    while Instant::now() < until {
+        std::hint::spin_loop();
+    }
+    child.kill().unwrap();
+    // The child must be able to write until its end.
+    drop(lines);
+    child.wait().unwrap();
+}
+
+#[tokio::test]
+async fn kills_while_converting_lose_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    plain_folder(dir.path()).await;
+    write_key_file(dir.path());
+    let key = fixed_key();
+    for round in 0..16_u64 {
+        let pause = Duration::from_micros(round.wrapping_mul(37_919) % 400_000);
+        kill_while_converting(dir.path(), pause);
+        let form = FileForm::of(&database(dir.path())).unwrap();
+        assert_ne!(form, FileForm::Unknown, "round {round}");
+        let done = Store::protect(dir.path(), &key).unwrap();
+        assert!(done.failed.is_empty(), "round {round}: {:?}", done.failed);
+        let opened = open_protected(dir.path());
+        assert_eq!(shown(&opened.store).await.len(), 40, "round {round}");
+        opened.store.check().await.unwrap();
+        drop(opened);
+        assert_no_plain_text(dir.path());
+        let backups = Store::backups(dir.path()).unwrap();
+        let sequences: Vec<_> = backups.iter().map(|backup| backup.sequence).collect();
+        assert_eq!(sequences, [2, 1], "round {round}");
+        for backup in backups {
+            Store::check_backup(&backup.path, Some(&key)).unwrap();
+        }
+    }
+    Store::unprotect(dir.path(), &key).unwrap();
+    std::fs::remove_file(dir.path().join(KEY_FILE_NAME)).unwrap();
+    assert_eq!(shown(&open_plain(dir.path()).store).await.len(), 40);
+}
+
+/// The operating system rejects writes above a file size, as a full disk would.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_full_disk_leaves_the_folder_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    plain_folder(dir.path()).await;
+    write_key_file(dir.path());
+    let before = std::fs::read(database(dir.path())).unwrap();
+    for blocks in [10, before.len() / 1024 - 40] {
+        let task = child::command(&std::env::current_exe().unwrap(), "protect", dir.path());
+        let output = std::process::Command::new("sh")
+            .args([
+                "-c",
+                &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\""),
+            ])
+            .arg(task.get_program())
+            .args(task.get_args())
+            .envs(
+                task.get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .stderr(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("protect "), "{blocks}: {said}");
+        assert!(!said.contains("protect not"), "{blocks}: {said}");
+        assert_eq!(
+            FileForm::of(&database(dir.path())).unwrap(),
+            FileForm::Plain,
+            "{blocks}"
+        );
+    }
+    std::fs::remove_file(dir.path().join(KEY_FILE_NAME)).unwrap();
+    assert_eq!(shown(&open_plain(dir.path()).store).await.len(), 40);
+}
