@@ -121,20 +121,39 @@ impl DatabaseKey {
 }
 
 impl FileKey {
-    #[cfg(test)]
-    pub(crate) fn of(bytes: [u8; KEY_BYTES]) -> Self {
-        Self(Secret::new(Box::new(bytes)))
+    /// Takes the bytes of a key that another process has exposed.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8; KEY_BYTES]) -> Self {
+        Self(copied(bytes))
     }
 
-    pub(crate) fn bytes(&self) -> &[u8; KEY_BYTES] {
+    /// The bytes for another process of this app. Do not copy them into memory that is not
+    /// overwritten.
+    #[must_use]
+    pub fn expose(&self) -> &[u8; KEY_BYTES] {
         self.0.expose_secret()
     }
 }
 
 impl NameKey {
-    pub(crate) fn bytes(&self) -> &[u8; KEY_BYTES] {
+    /// Takes the bytes of a key that another process has exposed.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8; KEY_BYTES]) -> Self {
+        Self(copied(bytes))
+    }
+
+    /// The bytes for another process of this app. Do not copy them into memory that is not
+    /// overwritten.
+    #[must_use]
+    pub fn expose(&self) -> &[u8; KEY_BYTES] {
         self.0.expose_secret()
     }
+}
+
+fn copied(bytes: &[u8; KEY_BYTES]) -> Secret {
+    let mut secret = Secret::default();
+    secret.expose_secret_mut().copy_from_slice(bytes);
+    secret
 }
 
 #[cfg(test)]
@@ -190,6 +209,20 @@ mod tests {
         ] {
             assert_eq!(hex::encode(derived.expose_secret()), expected);
         }
+    }
+
+    #[test]
+    fn exposed_keys_are_taken_again() {
+        let content = counted().cache_key();
+        let names = counted().name_key();
+        assert_eq!(
+            FileKey::from_bytes(content.expose()).expose(),
+            content.expose()
+        );
+        assert_eq!(
+            NameKey::from_bytes(names.expose()).sealed_name("lamp"),
+            names.sealed_name("lamp")
+        );
     }
 
     #[test]

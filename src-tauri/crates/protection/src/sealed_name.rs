@@ -19,7 +19,7 @@ impl NameKey {
     #[must_use]
     pub fn sealed_name(&self, plain: &str) -> SealedName {
         let mut mac =
-            Hmac::<Sha256>::new_from_slice(self.bytes()).expect("HMAC takes a key of any length");
+            Hmac::<Sha256>::new_from_slice(self.expose()).expect("HMAC takes a key of any length");
         mac.update(plain.as_bytes());
         SealedName(mac.finalize().into_bytes().into())
     }

@@ -80,7 +80,7 @@ impl SealedHeader {
     }
 
     pub(super) fn cipher(&self, key: &FileKey) -> ChunkCipher {
-        let cipher = XChaCha20Poly1305::new(key.bytes().into());
+        let cipher = XChaCha20Poly1305::new(key.expose().into());
         ChunkCipher::from_aead(cipher, (&self.nonce).into())
     }
 

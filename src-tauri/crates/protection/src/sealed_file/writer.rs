@@ -102,7 +102,7 @@ mod tests {
     /// Written with libsodium.
     #[test]
     fn file_equals_that_of_libsodium() {
-        let key = FileKey::of(counted(64));
+        let key = FileKey::from_bytes(&counted(64));
         let name = SealedName::parse(&hex::encode(counted::<32>(0))).unwrap();
         let header = SealedHeader::with_nonce(counted(0));
         let content: Vec<u8> = (0..2 * CHUNK_BYTES + 5)
