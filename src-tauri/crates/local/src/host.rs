@@ -168,6 +168,14 @@ impl LocalHost {
         }
     }
 
+    /// Deletes the saved caches that cannot be used because the data folder was protected, or is
+    /// protected no longer: plain caches with keys, encrypted ones without. Blocks while it lists
+    /// and deletes files. Returns false if one remains. Call it before the first request.
+    #[must_use]
+    pub fn delete_unusable_caches(&self) -> bool {
+        SavedCaches::of(&self.settings).is_none_or(|saved| saved.delete_unusable())
+    }
+
     /// Returns the state of the worker that changed last.
     pub fn status(&self) -> WorkerStatus {
         self.pool.shared.latest.borrow().clone()

@@ -12,7 +12,7 @@
 //! - This process counts tokens only if its tokenizer agrees with the worker; otherwise the worker
 //!   counts.
 //! - KV caches of chats are saved to disk within a budget, separately per model and context size. A
-//!   damaged file costs time, never a reply.
+//!   damaged file costs time, never a reply. With [`WorkerSettings::cache_keys`] they are encrypted.
 //!
 //! Not in this crate: llama.cpp (in `worker`), tokenizers (in `tokenizer`), chat templates,
 //! downloads, the list of models (in `store`).
@@ -61,3 +61,4 @@ pub use settings::{Policy, WorkerSettings};
 pub use status::{LoadedModel, UsedDevice, WorkerState, WorkerStatus};
 pub use tokenizer::Tokenizer;
 pub use worker::protocol::{Adapter, CacheType, Device, DeviceKind, FlashAttention};
+pub use worker::saved::CacheKeys;

@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use worker::frame::{self, FrameError};
 use worker::protocol::{PROTOCOL, WorkerReply, WorkerRequest};
+use worker::saved::NOTICE;
 
 use crate::actor::Loaded;
 use crate::failure::{self, Death};
@@ -260,14 +261,33 @@ async fn read_frame(
     }
 }
 
-/// Keeps the end of stderr.
+/// Keeps the end of stderr, and logs its lines.
 async fn listen(mut stderr: impl AsyncRead + Unpin, words: Arc<Mutex<Vec<u8>>>) {
     let mut buffer = [0; 1024];
+    let mut line = Vec::new();
     while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
-        tracing::debug!(target: "worker", "{}", String::from_utf8_lossy(&buffer[..read]).trim_end());
+        for part in buffer[..read].split_inclusive(|byte| *byte == b'\n') {
+            line.extend_from_slice(part);
+            if line.ends_with(b"\n") || line.len() >= STDERR_TAIL {
+                log(&line);
+                line.clear();
+            }
+        }
         let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
         words.extend_from_slice(&buffer[..read]);
         let excess = words.len().saturating_sub(STDERR_TAIL);
         words.drain(..excess);
+    }
+    log(&line);
+}
+
+/// Lines of llama.cpp can have content of chats, such as a grammar. They are not in the usual log.
+fn log(line: &[u8]) {
+    let line = String::from_utf8_lossy(line);
+    let line = line.trim_end();
+    match line.strip_prefix(NOTICE) {
+        Some(notice) => tracing::warn!(notice, "saved caches"),
+        None if line.is_empty() => {}
+        None => tracing::debug!(target: "worker", "{line}"),
     }
 }

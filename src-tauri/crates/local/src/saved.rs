@@ -1,16 +1,17 @@
-//! Saved KV caches: `<dir>/<fingerprint>/<hash of the cache key>.kv`. The worker writes and reads
-//! them. This module decides which model they belong to, how many to keep, and which to delete.
+//! Saved KV caches: `<dir>/<fingerprint>/<hash of the cache key>.kv`, and with keys
+//! `<dir>/<fingerprint>/<sealed name>.kv`. The worker writes and reads them. This module decides
+//! which model they belong to, how many to keep, and which to delete.
 
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 use worker::protocol;
-use worker::saved::{ENDING, PART, READING, WRITING, file_name};
+use worker::saved::{self, CacheKeys, ENDING, Part, READING, WRITING};
 
 use crate::settings::WorkerSettings;
 
@@ -26,6 +27,14 @@ pub(crate) struct SavedCaches {
     dir: PathBuf,
     /// Maximum bytes over all models.
     budget: u64,
+    /// With keys, the files are encrypted.
+    keys: Option<Arc<CacheKeys>>,
+}
+
+/// The caches of one model and context size.
+struct ModelFolder {
+    name: String,
+    files: Vec<Saved>,
 }
 
 struct Saved {
@@ -44,11 +53,9 @@ impl Saved {
         self.used().elapsed().is_ok_and(|age| age >= UNFINISHED)
     }
 
-    /// Hashed cache key, as returned by [`hashed_names`].
-    fn chat(&self) -> &OsStr {
-        let stem = self.path.file_stem().unwrap_or_default();
-        let hash = stem.to_str().and_then(|stem| stem.split(PART).next());
-        hash.map_or(stem, OsStr::new)
+    /// Whether it is, or will be, a complete file at one of `paths`.
+    fn is_in(&self, paths: &HashSet<PathBuf>) -> bool {
+        paths.contains(&self.path.with_extension(ENDING))
     }
 }
 
@@ -60,6 +67,7 @@ impl SavedCaches {
         (settings.state_budget > 0).then_some(Self {
             dir,
             budget: settings.state_budget,
+            keys: settings.cache_keys.clone(),
         })
     }
 
@@ -85,27 +93,43 @@ impl SavedCaches {
         Some(protocol::SavedCacheFolder {
             folder,
             budget: self.budget,
+            keys: self.keys.clone(),
         })
     }
 
     /// Deletes the caches of `cache_keys` for every model, complete or not. Returns false if one
     /// remains.
     pub(crate) fn forget<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) -> bool {
-        let forgotten = hashed_names(cache_keys);
-        let saved = self
-            .all()
-            .into_iter()
-            .filter(|saved| forgotten.contains(saved.chat()));
-        saved.filter(|saved| !remove(saved)).count() == 0
+        let cache_keys: Vec<_> = cache_keys.into_iter().collect();
+        let forgotten = self.folders().into_iter().flat_map(|folder| {
+            let paths = self.paths_in(&folder.name, &cache_keys);
+            let files = folder.files.into_iter();
+            files.filter(move |saved| saved.is_in(&paths))
+        });
+        remove_all(forgotten)
     }
 
     /// Deletes the caches of all other cache keys, for every model.
     pub(crate) fn forget_all_but<'k>(&self, cache_keys: impl IntoIterator<Item = &'k str>) {
-        let kept = hashed_names(cache_keys);
-        self.all()
-            .into_iter()
-            .filter(|saved| is_whole(saved) && !kept.contains(saved.chat()))
-            .for_each(delete);
+        let cache_keys: Vec<_> = cache_keys.into_iter().collect();
+        for folder in self.folders() {
+            let kept = self.paths_in(&folder.name, &cache_keys);
+            let files = folder.files.into_iter();
+            files
+                .filter(|saved| is_whole(saved) && !saved.is_in(&kept))
+                .for_each(delete);
+        }
+    }
+
+    /// Deletes what cannot be used, complete or not: encrypted caches without keys, and plain ones
+    /// with keys. Returns false if one remains.
+    pub(crate) fn delete_unusable(&self) -> bool {
+        let encrypted = self.keys.is_some();
+        let unusable = self.all().into_iter().filter(|saved| {
+            (is_whole(saved) || is_unfinished(saved))
+                && saved::has_sealed_name(&saved.path) != encrypted
+        });
+        remove_all(unusable)
     }
 
     /// Deletes unfinished files after the death of a worker. If another worker writes one at this
@@ -138,19 +162,46 @@ impl SavedCaches {
         }
     }
 
+    /// Paths of the caches of `cache_keys` in the folder `folder`.
+    fn paths_in(&self, folder: &str, cache_keys: &[&str]) -> HashSet<PathBuf> {
+        let path = |plain: String| {
+            let name = match &self.keys {
+                Some(keys) => saved::sealed_file_name(&keys.sealed_name(folder, &plain)),
+                None => plain,
+            };
+            self.dir.join(folder).join(name)
+        };
+        let names = cache_keys
+            .iter()
+            .flat_map(|key| Part::ALL.map(|part| part.file_name(key)));
+        names.map(path).collect()
+    }
+
     fn all(&self) -> Vec<Saved> {
-        let files =
-            entries(&self.dir).flat_map(|folder| entries(&folder.path()).collect::<Vec<_>>());
-        files
-            .filter_map(|file| {
-                Some(Saved {
-                    path: file.path(),
-                    metadata: file.metadata().ok()?,
-                })
+        let folders = self.folders().into_iter();
+        folders.flat_map(|folder| folder.files).collect()
+    }
+
+    fn folders(&self) -> Vec<ModelFolder> {
+        entries(&self.dir)
+            .map(|folder| ModelFolder {
+                name: folder.file_name().to_string_lossy().into_owned(),
+                files: files_in(&folder.path()),
             })
-            .filter(|saved| saved.metadata.is_file())
             .collect()
     }
+}
+
+fn files_in(folder: &Path) -> Vec<Saved> {
+    entries(folder)
+        .filter_map(|file| {
+            Some(Saved {
+                path: file.path(),
+                metadata: file.metadata().ok()?,
+            })
+        })
+        .filter(|saved| saved.metadata.is_file())
+        .collect()
 }
 
 /// Returns no entries if the folder does not exist.
@@ -170,10 +221,9 @@ fn ends_with(saved: &Saved, ending: &str) -> bool {
     saved.path.extension().is_some_and(|known| known == ending)
 }
 
-/// Returns the file names of the caches, without their extension.
-fn hashed_names<'k>(cache_keys: impl IntoIterator<Item = &'k str>) -> HashSet<OsString> {
-    let name = |key| Path::new(&file_name(key)).file_stem().map(OsStr::to_owned);
-    cache_keys.into_iter().filter_map(name).collect()
+/// Tries all of them. Returns false if one remains.
+fn remove_all(caches: impl Iterator<Item = Saved>) -> bool {
+    caches.filter(|saved| !remove(saved)).count() == 0
 }
 
 fn delete(saved: Saved) {
@@ -218,142 +268,4 @@ fn fingerprint(model: &Path, context: u32, variant: &str, worker: &Path) -> io::
 }
 
 #[cfg(test)]
-mod tests {
-    use tempfile::TempDir;
-
-    use super::*;
-
-    fn saved_caches(budget: u64) -> (TempDir, SavedCaches) {
-        let dir = tempfile::tempdir().unwrap();
-        let saved = SavedCaches {
-            dir: dir.path().to_owned(),
-            budget,
-        };
-        (dir, saved)
-    }
-
-    /// Writes a file of 100 bytes that was last used `age` seconds ago.
-    fn put(saved: &SavedCaches, folder: &str, name: &str, age: u64) {
-        fs::create_dir_all(saved.dir.join(folder)).unwrap();
-        let path = saved.dir.join(folder).join(name);
-        fs::write(&path, [0; 100]).unwrap();
-        let used = SystemTime::now() - Duration::from_secs(age);
-        File::options()
-            .write(true)
-            .open(path)
-            .unwrap()
-            .set_modified(used)
-            .unwrap();
-    }
-
-    fn names(saved: &SavedCaches) -> Vec<String> {
-        let mut names: Vec<_> = saved
-            .all()
-            .iter()
-            .map(|file| {
-                file.path
-                    .strip_prefix(&saved.dir)
-                    .unwrap()
-                    .to_str()
-                    .unwrap()
-                    .to_owned()
-            })
-            .collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn tidy_deletes_unfinished_and_oldest_caches() {
-        let (_dir, saved) = saved_caches(250);
-        put(&saved, "small", "a.kv", 30);
-        put(&saved, "small", "b.kv", 10);
-        put(&saved, "large", "a.kv", 20);
-        put(&saved, "large", "b.part", 90);
-        put(&saved, "large", "d.part", 0);
-        put(&saved, "gone", "c.loading", 90);
-        put(&saved, "not ours", "notes.txt", 0);
-        saved.enforce_budget();
-        assert_eq!(
-            names(&saved),
-            [
-                "large/a.kv",
-                "large/d.part",
-                "not ours/notes.txt",
-                "small/b.kv"
-            ]
-        );
-        assert!(!saved.dir.join("gone").exists());
-    }
-
-    #[test]
-    fn forget_deletes_a_chat_for_every_model() {
-        let (_dir, saved) = saved_caches(1_000);
-        let (ada, bob) = (file_name("ada"), file_name("bob"));
-        for folder in ["small", "large"] {
-            put(&saved, folder, &ada, 0);
-            put(&saved, folder, &bob, 0);
-        }
-        put(&saved, "large", &ada.replace(".kv", ".loading"), 0);
-        put(
-            &saved,
-            "large",
-            &worker::saved::file_name_of_earlier_part("ada"),
-            0,
-        );
-        assert!(saved.forget(["ada"]));
-        assert_eq!(
-            names(&saved),
-            [format!("large/{bob}"), format!("small/{bob}")]
-        );
-        put(&saved, "small", &ada, 0);
-        saved.forget_all_but(["ada", "cleo"]);
-        assert_eq!(names(&saved), [format!("small/{ada}")]);
-    }
-
-    #[test]
-    fn fingerprint_depends_on_model_context_and_worker() {
-        let (_dir, saved) = saved_caches(1_000);
-        let write = |name: &str, bytes: &[u8]| {
-            let path = saved.dir.join(name);
-            fs::write(&path, bytes).unwrap();
-            path
-        };
-        let (model, worker) = (write("model", b"weights"), write("worker", b"code"));
-        let place = |model: &Path, context, worker: &Path| {
-            saved.folder_for(model, context, "", worker).unwrap().folder
-        };
-        let first = place(&model, 2048, &worker);
-        assert_eq!(place(&model, 2048, &worker), first);
-        assert!(Path::new(&first).starts_with(&saved.dir));
-        assert_ne!(place(&model, 4096, &worker), first);
-        assert_ne!(
-            saved
-                .folder_for(&model, 2048, "Q8_0", &worker)
-                .unwrap()
-                .folder,
-            first
-        );
-        assert_ne!(
-            place(&model, 2048, &write("other worker", b"newer code")),
-            first
-        );
-        let times = fs::metadata(&model).unwrap().modified().unwrap();
-        let twin = write("twin", b"WEIGHTS");
-        File::options()
-            .write(true)
-            .open(&twin)
-            .unwrap()
-            .set_modified(times)
-            .unwrap();
-        assert_ne!(
-            place(&twin, 2048, &worker),
-            first,
-            "of the same size and age"
-        );
-        let moved = saved.dir.join("moved");
-        fs::rename(&model, &moved).unwrap();
-        assert_eq!(place(&moved, 2048, &worker), first);
-        assert!(saved.folder_for(&model, 2048, "", &worker).is_none());
-    }
-}
+mod tests;

@@ -1,9 +1,11 @@
 //! Settings of the workers and their supervisor.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use installation::Installation;
+use worker::saved::CacheKeys;
 
 use crate::library::available_memory;
 
@@ -28,6 +30,9 @@ pub struct WorkerSettings {
     pub state_dir: Option<PathBuf>,
     /// Maximum bytes in `state_dir`, over all models.
     pub state_budget: u64,
+    /// With keys, saved KV caches are encrypted; without, they are plain. After a change, call
+    /// [`LocalHost::delete_unusable_caches`](crate::LocalHost::delete_unusable_caches).
+    pub cache_keys: Option<Arc<CacheKeys>>,
     /// Idle time after which the worker is shut down to free its memory; `None` keeps it.
     pub idle: Option<Duration>,
     pub policy: Policy,
@@ -43,6 +48,7 @@ impl Default for WorkerSettings {
             cache_budget: cache_budget(),
             state_dir: None,
             state_budget: 512 << 20,
+            cache_keys: None,
             idle: None,
             policy: Policy::default(),
         }

@@ -5,16 +5,19 @@
 
 pub(crate) mod checkpoints;
 pub(crate) mod disk;
+mod sealed_state;
 mod sequence;
+mod unusable;
 
 use std::time::SystemTime;
 
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::context::session::{LlamaStateSeqFlags, SeqState};
 use llama_cpp_2::token::LlamaToken;
+use worker::saved::Part;
 
 use self::checkpoints::{CheckpointKind, Checkpoints, INTERVAL, Rollback};
-use self::disk::{Disk, Part};
+use self::disk::Disk;
 use self::sequence::{Sequence, common};
 use crate::picture_tokens::boundary_at;
 
@@ -288,7 +291,7 @@ impl SequenceCache {
     /// its end to the start of `prompt`, loads the part of it that was saved for this case.
     fn load_saved(&mut self, context: &mut LlamaContext<'_>, prompt: &[LlamaToken]) {
         let Some(disk) = self.disk.take() else { return };
-        for part in [Part::Whole, Part::Earlier] {
+        for part in Part::ALL {
             if !disk.has(&self.chat.key, part) {
                 continue;
             }

@@ -1,15 +1,22 @@
 //! Frame format: a length (u32, little-endian), then that many bytes of JSON.
+//!
+//! A frame can hold keys, so its bytes are overwritten when they are dropped.
 
 use std::io::{self, Read, Write};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use zeroize::Zeroizing;
 
 /// Maximum bytes of JSON per frame.
 pub const LIMIT: usize = 8 * 1024 * 1024;
 
 /// Bytes of the length prefix.
 pub const HEAD: usize = 4;
+
+/// First size of the buffer of a frame, in bytes. A frame with keys fits into it: growing would
+/// leave a copy in freed memory.
+const ROOM: usize = 16 * 1024;
 
 /// Reason why a frame could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -29,9 +36,10 @@ pub enum FrameError {
 ///
 /// # Errors
 /// [`FrameError::TooLarge`].
-pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, FrameError> {
-    let mut bytes = vec![0; HEAD];
-    serde_json::to_writer(&mut bytes, message).map_err(FrameError::Malformed)?;
+pub fn encode(message: &impl Serialize) -> Result<Zeroizing<Vec<u8>>, FrameError> {
+    let mut bytes = Zeroizing::new(Vec::<u8>::with_capacity(ROOM));
+    bytes.resize(HEAD, 0);
+    serde_json::to_writer(&mut *bytes, message).map_err(FrameError::Malformed)?;
     let length = bytes.len() - HEAD;
     let head = u32::try_from(length)
         .ok()
@@ -86,7 +94,7 @@ pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Result<Option<T>, Fram
         got: head.len(),
     })?;
     let wanted = length(head)?;
-    let mut json = Vec::new();
+    let mut json = Zeroizing::new(Vec::<u8>::with_capacity(wanted));
     let got = pipe.take(wanted as u64).read_to_end(&mut json)?;
     if got < wanted {
         Err(FrameError::Cut { wanted, got })
@@ -150,7 +158,7 @@ mod tests {
     fn next_frame_is_readable_after_a_malformed_one() {
         let bytes = [
             framed(b"{\"type\":\"dance\"}"),
-            encode(&WorkerRequest::Shutdown).unwrap(),
+            encode(&WorkerRequest::Shutdown).unwrap().to_vec(),
         ]
         .concat();
         let mut pipe = bytes.as_slice();

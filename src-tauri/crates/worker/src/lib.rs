@@ -7,6 +7,8 @@
 //! - Each [`WorkerRequest::Generate`] is answered by exactly one [`WorkerReply::Done`] or
 //!   [`WorkerReply::Error`] with its id.
 //! - A saved cache is used only if it is complete and was saved for the same model and chat.
+//! - Keys of caches travel only in a [`protocol::Load`] frame, and [`Debug`](std::fmt::Debug) does
+//!   not show them.
 //!
 //! Not in this crate's library: llama.cpp (only the binary uses it), processes, async.
 

@@ -7,10 +7,11 @@
 //!   continues.
 //! - Text that is not `control` never becomes a control token.
 //! - The process exits within a second after stdin closes, even during a computation.
-//! - On shutdown, KV caches are saved in the supervisor's folder. A file that is damaged, or
-//!   belongs to another model or chat, is deleted unread.
+//! - On shutdown, KV caches are saved in the supervisor's folder. With keys from the supervisor,
+//!   only encrypted bytes are written. A file that is damaged, or belongs to another model or chat,
+//!   is deleted unread.
 //!
-//! Not supported here: ports, databases, keys, chat templates, settings.
+//! Not supported here: ports, databases, keys of endpoints, chat templates, settings.
 
 mod cache;
 mod chunk;

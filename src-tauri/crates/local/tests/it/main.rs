@@ -17,6 +17,7 @@ mod pieces;
 mod replies;
 mod samplers;
 mod saved;
+mod sealed_caches;
 mod support;
 #[allow(
     dead_code,

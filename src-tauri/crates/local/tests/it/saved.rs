@@ -8,12 +8,13 @@ use local::{LocalHost, WorkerSettings};
 use provider::{Request, Usage};
 use rustix::process::Signal;
 use tempfile::TempDir;
+use worker::saved::Part;
 
 use crate::support::*;
 
-const FIRST: &str = "Tell me about the sea, the ships, the harbour, the lamps on the quay and the people who light them.";
+pub(crate) const FIRST: &str = "Tell me about the sea, the ships, the harbour, the lamps on the quay and the people who light them.";
 
-fn settings_with(folder: &TempDir) -> WorkerSettings {
+pub(crate) fn settings_with(folder: &TempDir) -> WorkerSettings {
     WorkerSettings {
         state_dir: Some(folder.path().join("cache")),
         ..settings()
@@ -24,7 +25,7 @@ fn host_with(folder: &TempDir) -> LocalHost {
     LocalHost::new(settings_with(folder)).unwrap()
 }
 
-fn of(chat: &str, segments: Vec<Segment>) -> Request {
+pub(crate) fn of(chat: &str, segments: Vec<Segment>) -> Request {
     Request {
         cache_key: chat.into(),
         ..request(segments, 20)
@@ -43,7 +44,7 @@ async fn first_turn(folder: &TempDir, chats: &[&str]) -> Outcome {
     outcomes.remove(0)
 }
 
-fn second_prompt(first: &Outcome) -> Vec<Segment> {
+pub(crate) fn second_prompt(first: &Outcome) -> Vec<Segment> {
     chat(&[FIRST, &first.text, "And the moon?"])
 }
 
@@ -59,7 +60,7 @@ async fn second_turn(folder: &TempDir, key: &str, first: &Outcome) -> Outcome {
 }
 
 /// Returns the saved caches, oldest first.
-fn files(folder: &TempDir) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &TempDir) -> Vec<PathBuf> {
     let entries = |folder: &Path| {
         fs::read_dir(folder)
             .into_iter()
@@ -75,7 +76,7 @@ fn files(folder: &TempDir) -> Vec<PathBuf> {
     files
 }
 
-fn is_cold(usage: Usage) -> bool {
+pub(crate) fn is_cold(usage: Usage) -> bool {
     usage.reused == Some(0)
 }
 
@@ -215,7 +216,7 @@ async fn cache_file_that_kills_the_worker_is_not_reused() {
             .unwrap()
             .to_str()
             .unwrap();
-        worker::saved::seal(&path, place).unwrap();
+        worker::saved::append_checksum(&path, place).unwrap();
         let host = host_with(&folder);
         let provider = host.provider(&model(), 2048);
         let outcome = reply(&*provider, of("chat", second_prompt(&first))).await;
@@ -297,7 +298,7 @@ fn saved_chats<'c>(folder: &TempDir, chats: &[&'c str]) -> Vec<&'c str> {
     let is_saved = |chat: &str| {
         saved
             .iter()
-            .any(|file| file.ends_with(worker::saved::file_name(chat)))
+            .any(|file| file.ends_with(Part::Whole.file_name(chat)))
     };
     chats
         .iter()

@@ -1,6 +1,8 @@
 //! Caches on disk. No failure here fails a reply; the prompt is then evaluated again.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 use std::{fs, io};
 
@@ -8,32 +10,19 @@ use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::context::session::LlamaStateSeqFlags;
 use llama_cpp_2::token::LlamaToken;
 use worker::protocol::SavedCacheFolder;
-use worker::saved::{self, READING, WRITING};
+use worker::saved::{self, CacheKeys, NOTICE, Part, READING, WRITING};
 
 use crate::cache::CHAT;
+use crate::cache::sealed_state::SealedState;
+use crate::cache::unusable::Unusable;
 use crate::picture_tokens::positions;
-
-/// Which part of a chat's cache a file holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    Whole,
-    /// The part before the last reply, of a model that cannot go back to it.
-    Earlier,
-}
-
-impl Part {
-    fn file_name(self, key: &str) -> String {
-        match self {
-            Self::Whole => saved::file_name(key),
-            Self::Earlier => saved::file_name_of_earlier_part(key),
-        }
-    }
-}
 
 /// The folder with the caches of the loaded model and context size.
 pub(crate) struct Disk {
     folder: PathBuf,
     budget: u64,
+    /// With keys, the files are encrypted.
+    keys: Option<Arc<CacheKeys>>,
 }
 
 impl Disk {
@@ -41,6 +30,7 @@ impl Disk {
         Self {
             folder: caches.folder.into(),
             budget: caches.budget,
+            keys: caches.keys,
         }
     }
 
@@ -65,19 +55,18 @@ impl Disk {
         // If llama.cpp aborts on this file, no later worker finds it under its name.
         let reading = path.with_extension(READING);
         fs::rename(&path, &reading).ok()?;
-        let tokens = match saved::is_sealed(&reading, &self.place(key, part)) {
-            Ok(true) => read(context, &reading),
-            Ok(false) | Err(_) => None,
-        };
-        let settled = if tokens.is_some() {
-            fs::rename(&reading, &path)
-        } else {
-            fs::remove_file(&reading)
+        let read = self.read(context, &reading, &part.file_name(key));
+        let settled = match &read {
+            Ok(_) => fs::rename(&reading, &path),
+            Err(why) => {
+                eprintln!("{NOTICE}one is deleted, because {why}");
+                fs::remove_file(&reading)
+            }
         };
         if let Err(error) = settled {
-            eprintln!("inglenook-worker: cannot delete a used cache file: {error}");
+            eprintln!("{NOTICE}a used file cannot be renamed or deleted: {error}");
         }
-        tokens
+        read.ok()
     }
 
     /// Saves the context's cache of `tokens` for `key` if it takes at most `room` bytes. Returns
@@ -91,66 +80,128 @@ impl Disk {
         used: SystemTime,
         room: u64,
     ) -> u64 {
-        let cells = context.state_seq_get_size_ext(CHAT, LlamaStateSeqFlags::empty());
-        // Includes llama.cpp's header and our seal.
-        let bytes = (cells + size_of_val(tokens) + 64) as u64;
+        let bytes = self.file_bytes(context, tokens);
         if bytes > room {
             return 0;
         }
         let path = self.path(key, part);
         let writing = path.with_extension(WRITING);
-        let place = self.place(key, part);
         match self
-            .write(context, tokens, &writing, &place, used)
+            .write(context, tokens, &writing, &part.file_name(key), used)
             .and_then(|()| fs::rename(&writing, &path))
         {
             Ok(()) => bytes,
             Err(error) => {
-                eprintln!("inglenook-worker: cannot save a cache: {error}");
+                eprintln!("{NOTICE}one cannot be written: {error}");
                 let _ = fs::remove_file(&writing);
                 0
             }
         }
     }
 
+    /// Upper bound of the size of a file.
+    fn file_bytes(&self, context: &LlamaContext<'_>, tokens: &[LlamaToken]) -> u64 {
+        let cells = context.state_seq_get_size_ext(CHAT, LlamaStateSeqFlags::empty());
+        // Includes the headers, and the checksum of a plain file.
+        let plain = (cells + size_of_val(tokens) + 64) as u64;
+        // Each 64 KiB of an encrypted file have a tag of 16 bytes.
+        let tags = self.keys.as_ref().map_or(0, |_| plain / 4_096);
+        plain + tags
+    }
+
+    /// Loads the file at `path`, whose name in a plain folder is `file_name`.
+    fn read(
+        &self,
+        context: &mut LlamaContext<'_>,
+        path: &Path,
+        file_name: &str,
+    ) -> Result<Vec<LlamaToken>, Unusable> {
+        let tokens = match self.sealed(file_name) {
+            Some(sealed) => sealed.read(context, path)?,
+            None => read_plain(context, path, &self.place(file_name))?,
+        };
+        let last = usize::try_from(context.kv_cache_seq_pos_max(CHAT));
+        if last.is_ok_and(|last| last + 1 == positions(&tokens)) {
+            Ok(tokens)
+        } else {
+            Err(Unusable::Rejected)
+        }
+    }
+
+    /// Writes the file at `path`, whose name in a plain folder is `file_name`.
     fn write(
         &self,
         context: &LlamaContext<'_>,
         tokens: &[LlamaToken],
         path: &Path,
-        place: &str,
+        file_name: &str,
         used: SystemTime,
     ) -> io::Result<()> {
         make_private_folder(&self.folder)?;
-        // llama.cpp opens the existing file and keeps its permissions.
         let file = make_private_file(path)?;
-        context
-            .state_seq_save_file(path, CHAT, tokens)
-            .map_err(io::Error::other)?;
-        saved::seal(path, place)?;
+        match self.sealed(file_name) {
+            Some(sealed) => sealed.write(context, tokens, &file)?,
+            None => write_plain(context, tokens, path, &self.place(file_name))?,
+        }
         file.set_modified(used)
     }
 
     fn path(&self, key: &str, part: Part) -> PathBuf {
-        self.folder.join(part.file_name(key))
+        let file_name = part.file_name(key);
+        match self.sealed(&file_name) {
+            Some(sealed) => self.folder.join(saved::sealed_file_name(&sealed.name)),
+            None => self.folder.join(file_name),
+        }
     }
 
-    /// Identifies the model and the chat that a file is sealed for.
-    fn place(&self, key: &str, part: Part) -> String {
-        let folder = self
-            .folder
+    /// The encrypted form of the file; `None` without keys.
+    fn sealed(&self, file_name: &str) -> Option<SealedState<'_>> {
+        let keys = self.keys.as_ref()?;
+        Some(SealedState {
+            key: keys.content(),
+            name: keys.sealed_name(&self.folder_name(), file_name),
+        })
+    }
+
+    /// Identifies the model and the chat that a plain file belongs to.
+    fn place(&self, file_name: &str) -> String {
+        format!("{}/{file_name}", self.folder_name())
+    }
+
+    fn folder_name(&self) -> Cow<'_, str> {
+        self.folder
             .file_name()
             .unwrap_or_default()
-            .to_string_lossy();
-        format!("{folder}/{}", part.file_name(key))
+            .to_string_lossy()
     }
 }
 
-fn read(context: &mut LlamaContext<'_>, path: &Path) -> Option<Vec<LlamaToken>> {
+fn read_plain(
+    context: &mut LlamaContext<'_>,
+    path: &Path,
+    place: &str,
+) -> Result<Vec<LlamaToken>, Unusable> {
+    if !saved::has_valid_checksum(path, place)? {
+        return Err(Unusable::Damaged);
+    }
     let room = context.n_ctx() as usize;
-    let (tokens, _) = context.state_seq_load_file(path, CHAT, room).ok()?;
-    let end = usize::try_from(context.kv_cache_seq_pos_max(CHAT)).ok()? + 1;
-    (end == positions(&tokens)).then_some(tokens)
+    let loaded = context.state_seq_load_file(path, CHAT, room);
+    loaded
+        .map(|(tokens, _)| tokens)
+        .map_err(|_| Unusable::Rejected)
+}
+
+/// llama.cpp opens the existing file at `path` and keeps its permissions.
+fn write_plain(
+    context: &LlamaContext<'_>,
+    tokens: &[LlamaToken],
+    path: &Path,
+    place: &str,
+) -> io::Result<()> {
+    context
+        .state_seq_save_file(path, CHAT, tokens)
+        .map_err(io::Error::other)?;
+    saved::append_checksum(path, place)
 }
 
 #[cfg(unix)]

@@ -7,9 +7,11 @@ use std::sync::{Arc, OnceLock};
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
+use protection::DataKey;
 use worker::protocol::{
     Load, LoadPurpose, SavedCacheFolder, Tuning, WirePicture, WireSampling, WireSegment,
 };
+use worker::saved::CacheKeys;
 
 use super::*;
 use crate::cache::checkpoints::{INTERVAL, Rollback};
@@ -50,6 +52,15 @@ fn model(architecture: &str, folder: &Path) -> LlamaModel {
     LlamaModel::load_from_file(backend(), path, &LlamaModelParams::default()).unwrap()
 }
 
+/// The caches below `folder`, encrypted if there are keys.
+fn saved_in(folder: &Path, keys: Option<CacheKeys>) -> SavedCacheFolder {
+    SavedCacheFolder {
+        folder: folder.join("saved").to_str().unwrap().into(),
+        budget: 64 << 20,
+        keys: keys.map(Arc::new),
+    }
+}
+
 /// Requests to one session, and the pipes that a session needs.
 struct Chat<'m> {
     session: GenerationSession<'m>,
@@ -61,13 +72,13 @@ struct Chat<'m> {
 
 impl<'m> Chat<'m> {
     /// Saves its caches in `saved` if it ends.
-    fn new(vocab: &'m Vocab<'m>, saved: Option<&Path>) -> Self {
+    fn new(vocab: &'m Vocab<'m>, saved: Option<&SavedCacheFolder>) -> Self {
         Self::with_projector(vocab, saved, None)
     }
 
     fn with_projector(
         vocab: &'m Vocab<'m>,
-        saved: Option<&Path>,
+        saved: Option<&SavedCacheFolder>,
         mut projector: Option<Projector>,
     ) -> Self {
         const BATCH: u32 = 64;
@@ -79,10 +90,7 @@ impl<'m> Chat<'m> {
             purpose: LoadPurpose::Replies,
             tuning: Tuning::default(),
             aside: 64 << 20,
-            saved: saved.map(|folder| SavedCacheFolder {
-                folder: folder.to_str().unwrap().into(),
-                budget: 64 << 20,
-            }),
+            saved: saved.cloned(),
             projector: None,
         };
         let rollback = Rollback::of(vocab.model(), CONTEXT);
@@ -222,7 +230,7 @@ fn reads_only_new(architecture: &str) {
     let model = model(architecture, folder.path());
     let vocab = Vocab::of(&model);
     let fresh = |prompt: &[WireSegment]| Chat::new(&vocab, None).read(prompt).0;
-    let saved = folder.path().join("saved");
+    let saved = saved_in(folder.path(), None);
     let mut session = Chat::new(&vocab, Some(&saved));
 
     let question = "The lamplighter walks along the quay. ".repeat(30);
@@ -301,6 +309,29 @@ fn reads_only_new(architecture: &str) {
         last_marker + INTERVAL as u32,
         &expected,
     );
+}
+
+#[test]
+fn encrypted_caches_resume_like_plain_ones() {
+    for architecture in ["llama", "gemma3", "mamba2", "granitehybrid"] {
+        let folder = tempfile::tempdir().unwrap();
+        let model = model(architecture, folder.path());
+        let vocab = Vocab::of(&model);
+        let key = DataKey::generate().unwrap();
+        let keys = CacheKeys::new(key.cache_key(), key.name_key());
+        let saved = saved_in(folder.path(), Some(keys));
+        let question = "The lamplighter walks along the quay. ".repeat(30);
+        let opening = chat(&[&question]);
+        let mut session = Chat::new(&vocab, Some(&saved));
+        let (answer, _) = session.reply("chat", &opening, REPLY);
+        session.session.save();
+        let next = chat(&[&question, &answer, "And the moon?"]);
+        let resumed = Chat::new(&vocab, Some(&saved)).read(&next);
+        let most = new_tokens(&vocab, &opening, &next) - REPLY;
+        assert!(resumed.1 <= most, "{architecture}: read {}", resumed.1);
+        let (fresh, _) = Chat::new(&vocab, None).read(&next);
+        assert_near(architecture, &resumed, &fresh);
+    }
 }
 
 /// The character's message in a prompt with three messages.

@@ -1,6 +1,10 @@
 //! Requests to load a model.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
+
+use crate::saved::CacheKeys;
 
 /// The model to load, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -109,4 +113,7 @@ pub struct SavedCacheFolder {
     pub folder: String,
     /// Maximum bytes to write on one occasion.
     pub budget: u64,
+    /// With keys, the files are encrypted; plain ones are neither read nor written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<Arc<CacheKeys>>,
 }

@@ -12,7 +12,7 @@ pub use placement::{Device, DeviceKind, DeviceMemory, LoadedModelInfo, Placement
 use crate::token_rules::{TokenChoice, WireRules};
 
 /// Increment this when an older worker and a newer supervisor would misunderstand each other.
-pub const PROTOCOL: u32 = 10;
+pub const PROTOCOL: u32 = 11;
 
 /// Maximum edge of a picture, in pixels. Its pixels then fit into a frame.
 pub const MAX_PICTURE_EDGE: u32 = 896;

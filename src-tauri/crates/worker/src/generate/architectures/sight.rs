@@ -149,7 +149,7 @@ fn reads_each_picture_once(architecture: &str, kind: &'static str) {
         )
         .0
     };
-    let saved = seeing.folder.path().join("saved");
+    let saved = saved_in(seeing.folder.path(), None);
     let mut session = Chat::with_projector(&vocab, Some(&saved), Some(seeing.projector()));
     let check = |what: &str, (logits, read): (Vec<f32>, u32), most: u32, fresh: &[f32]| {
         let what = format!("{architecture}, {what}");
