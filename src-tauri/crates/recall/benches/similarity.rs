@@ -65,7 +65,7 @@ fn a_question_against_the_pieces_of_120_messages(bencher: Bencher<'_, '_>) {
             .flat_map(|seed| bytes(&vector(seed)).0)
             .collect()
     };
-    let asked = pieces(1, 8);
+    let asked: Vec<i16> = pieces(1, 8).into_iter().map(i16::from).collect();
     let messages: Vec<Vec<i8>> = (0..120).map(|message| pieces(100 * message, 40)).collect();
     let dimensions = NonZero::new(DIMENSIONS).unwrap_or(NonZero::<usize>::MIN);
     bencher.bench_local(|| -> i32 {

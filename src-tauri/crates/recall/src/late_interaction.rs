@@ -1,6 +1,7 @@
 //! Late interaction (as in ColBERT): each token of the question is compared with each token of a
 //! passage, and its best match counts (MaxSim). Pure, apart from the iterator that reads passages.
 
+use std::array;
 use std::num::NonZero;
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -21,6 +22,9 @@ const TOGETHER: usize = 2;
 const STEP: usize = 4;
 /// Number of steps in a sentence.
 const STEPS: usize = SENTENCE / STEP;
+/// Number of similarities that are summed at the same time. The order within a sum must stay, so
+/// each addition waits for the one before it, and the processor adds to the other sums meanwhile.
+const SUMS: usize = 8;
 
 /// The informative tokens of the question. The weight of a token is higher the fewer passages
 /// contain it (IDF).
@@ -30,8 +34,8 @@ pub struct QueryTokens {
     pub dimensions: NonZero<usize>,
     /// Their indexes in the question.
     pub pieces: Vec<usize>,
-    /// Their vectors, concatenated.
-    pub vectors: Vec<i8>,
+    /// Their vectors, concatenated; see [`best_products`].
+    pub vectors: Vec<i16>,
     pub weights: Vec<f32>,
 }
 
@@ -46,9 +50,9 @@ impl QueryTokens {
         let steps = passage.chunks(STEP * self.dimensions.get());
         let steps: Vec<PartialMatch> = steps.map(|step| self.part(step)).collect();
         let sentences: Vec<PartialMatch> = steps.chunks(STEPS).map(PartialMatch::of).collect();
-        let near = sentences
-            .iter()
-            .map(|sentence| self.similarity(sentence))
+        let near = self
+            .similarities(&sentences)
+            .into_iter()
             .fold(-1.0, f32::max);
         let (fit, at) = self.best_sentence(&steps);
         PassageScore {
@@ -77,17 +81,22 @@ impl QueryTokens {
     /// The score of the best sentence (MaxSim plus cosine similarity) and its middle, 0 to 1 in the
     /// passage. Ties go to the first.
     fn best_sentence(&self, steps: &[PartialMatch]) -> (f32, f32) {
-        let sentences = steps
+        let sentences: Vec<PartialMatch> = steps
             .windows(STEPS.min(steps.len()).max(1))
-            .map(PartialMatch::of);
-        let fits = (0..)
-            .zip(sentences)
-            .map(|(step, sentence): (usize, PartialMatch)| {
-                (
-                    self.score(&sentence.best) + self.similarity(&sentence),
-                    2 * step * STEP + sentence.pieces,
-                )
-            });
+            .map(PartialMatch::of)
+            .collect();
+        let similarities = self.similarities(&sentences);
+        let fits =
+            sentences
+                .iter()
+                .zip(similarities)
+                .enumerate()
+                .map(|(step, (sentence, similarity))| {
+                    (
+                        self.score(&sentence.best) + similarity,
+                        2 * step * STEP + sentence.pieces,
+                    )
+                });
         let best = fits.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let twice_all: usize = steps.iter().map(|step| 2 * step.pieces).sum();
         best.map_or((f32::MIN, 0.0), |(fit, twice_the_middle)| {
@@ -95,20 +104,32 @@ impl QueryTokens {
         })
     }
 
-    /// Cosine similarity of the whole question and the sum of a part's token vectors.
-    fn similarity(&self, PartialMatch { sum, .. }: &PartialMatch) -> f32 {
-        let length = sum
-            .iter()
-            .map(|number| (*number as f32).powi(2))
-            .sum::<f32>()
-            .sqrt()
-            .max(f32::MIN_POSITIVE);
-        self.mean
-            .iter()
-            .zip(sum)
-            .map(|(asked, number)| asked * *number as f32)
-            .sum::<f32>()
-            / length
+    /// Cosine similarity of the whole question and the sum of the token vectors of each part.
+    fn similarities(&self, parts: &[PartialMatch]) -> Vec<f32> {
+        parts
+            .chunks(SUMS)
+            .flat_map(|parts| self.similarities_of_few(parts))
+            .collect()
+    }
+
+    /// [`Self::similarities`] for one to [`SUMS`] parts.
+    fn similarities_of_few(&self, parts: &[PartialMatch]) -> impl Iterator<Item = f32> {
+        let last = parts.len() - 1;
+        let sums: [&[i32]; SUMS] =
+            array::from_fn(|place| &parts[place.min(last)].sum[..self.mean.len()]);
+        let [mut products, mut squares] = [[0.0_f32; SUMS]; 2];
+        for (at, asked) in self.mean.iter().enumerate() {
+            for ((sum, product), square) in sums.iter().zip(&mut products).zip(&mut squares) {
+                let number = sum[at] as f32;
+                *product += asked * number;
+                *square += number * number;
+            }
+        }
+        products
+            .into_iter()
+            .zip(squares)
+            .take(parts.len())
+            .map(|(product, square)| product / square.sqrt().max(f32::MIN_POSITIVE))
     }
 
     /// The best products within the group of adjacent sentences that has the highest score.
@@ -264,11 +285,12 @@ mod tests {
     fn asked(vectors: &[[i8; 2]]) -> QueryTokens {
         let dimensions = NonZero::new(2).unwrap();
         let (pieces, weights) = ((0..vectors.len()).collect(), vec![1.0; vectors.len()]);
+        let numbers = vectors.iter().flatten();
         QueryTokens {
             mean: vec![0.6, 0.8],
             dimensions,
             pieces,
-            vectors: vectors.concat(),
+            vectors: numbers.map(|number| i16::from(*number)).collect(),
             weights,
         }
     }
@@ -309,6 +331,24 @@ mod tests {
         assert!((asked.max_sim(&passage.concat()).near - 1.0).abs() < 1e-6);
         passage[SENTENCE] = [-127, -127];
         assert!((0.9..1.0).contains(&asked.max_sim(&passage.concat()).near));
+    }
+
+    #[test]
+    fn similarities_of_many_parts_equal_those_of_one() {
+        let asked = asked(&[[100, 0]]);
+        let part = |at: i32| PartialMatch {
+            best: Vec::new(),
+            sum: vec![7 * at - 30, 13 - at],
+            pieces: 1,
+        };
+        let parts: Vec<PartialMatch> = (0..11).map(part).collect();
+        let alone = |part: &PartialMatch| {
+            let [x, y] = [part.sum[0] as f32, part.sum[1] as f32];
+            (0.6 * x + 0.8 * y) / (x * x + y * y).sqrt()
+        };
+        let each: Vec<f32> = parts.iter().map(alone).collect();
+        assert_eq!(asked.similarities(&parts), each);
+        assert!(asked.similarities(&[]).is_empty());
     }
 
     #[test]

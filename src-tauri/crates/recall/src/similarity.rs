@@ -106,11 +106,12 @@ pub fn bytes(vector: &[f32]) -> (Vec<i8>, f32) {
 
 /// For each vector in `query`, the largest dot product with any of `rows`. Both hold vectors of
 /// `dimensions` numbers, one after the other. Without rows every result is 0.
-pub fn best_products(query: &[i8], rows: &[i8], dimensions: NonZero<usize>) -> Vec<i32> {
+///
+/// The numbers of `query` are bytes too, but as 16 bits: each is multiplied with many rows.
+pub fn best_products(query: &[i16], rows: &[i8], dimensions: NonZero<usize>) -> Vec<i32> {
     if rows.len() < dimensions.get() {
         return vec![0; query.len() / dimensions];
     }
-    let query = query.iter().map(|number| i16::from(*number)).collect();
     Arch::new().dispatch(BestProducts {
         query,
         rows,
@@ -138,7 +139,7 @@ impl WithSimd for Products<'_> {
 }
 
 struct BestProducts<'a> {
-    query: Vec<i16>,
+    query: &'a [i16],
     rows: &'a [i8],
     dimensions: usize,
 }

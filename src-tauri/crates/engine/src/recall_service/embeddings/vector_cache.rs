@@ -363,7 +363,8 @@ impl<'a> Meaning<'a> {
             let having = f64::from(having);
             if having < embeddings::COMMON_TOKEN * passages {
                 telling.pieces.push(place);
-                telling.vectors.extend_from_slice(vector);
+                let numbers = vector.iter().map(|number| i16::from(*number));
+                telling.vectors.extend(numbers);
                 telling
                     .weights
                     .push(((passages + 1.0) / (having + 0.5)).ln() as f32);
