@@ -26,21 +26,21 @@ const CACHED: &str = "Memory: searched with an older embedding, because the embe
 const IN_ADVANCE: u32 = 6;
 
 impl RecallService {
-    /// Embeds `text` and keeps the embedding.
+    /// Embeds `text` and keeps the embedding, or waits for the one that is in progress.
     pub(crate) async fn understand(
         &self,
         encoder: &Encoder,
         text: &str,
     ) -> Result<Option<Understood>, ProviderError> {
-        let Some(embedding) = encoder.understand(text).await? else {
-            return Ok(None);
+        let shared = |embedding| Arc::new(QueryEmbedding::new(embedding, encoder.model()));
+        let embed = async {
+            let embedding = encoder.understand(text).await;
+            embedding.map(|known| known.map(shared))
         };
-        let understood = Arc::new(QueryEmbedding::new(embedding, encoder.model()));
         self.reading()
             .lately()
-            .known
-            .put(text, Arc::clone(&understood));
-        Ok(Some(understood))
+            .of_or(text, encoder.model(), embed)
+            .await
     }
 
     /// The embedding of this turn's question; `None` without an encoder, or if it did not come in
