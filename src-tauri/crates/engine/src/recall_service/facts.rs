@@ -129,48 +129,75 @@ impl MatchedMemory {
     }
 }
 
-/// The memories that match a turn. `near` has the numbers of memories with their cosine similarity,
-/// nearest first.
-pub(crate) fn called(
-    store: &ReadTransaction<'_>,
-    counting: &MemoryScopes,
-    query: &Query,
-    near: &[(i64, f32)],
-) -> Result<Vec<MatchedMemory>, StoreError> {
-    let scopes = counting.everywhere(store)?;
-    let branches = Branches::of(store, counting.company.chat)?;
-    let looked = (store, &branches);
-    let among = counting.among(&branches, CALLED);
-    let found = store.memories().search(&scopes, query, among)?;
-    let mut called = by_words(counting.first(looked, CALLED, found, |found| &found.memory)?);
-    let nearness: HashMap<i64, f32> = near.iter().copied().collect();
-    let nearest = near.iter().map(|(number, _)| *number);
-    let nearest = store
-        .memories()
-        .by_row_numbers(&scopes, nearest, among as usize)?;
-    for (number, memory) in counting.first(looked, CALLED, nearest, |(_, memory)| memory)? {
-        let nearness = nearness[&number];
-        match called.iter_mut().find(|known| known.memory.id == memory.id) {
-            Some(known) => known.nearness = nearness,
-            None => called.push(MatchedMemory {
-                memory,
-                own_world: false,
-                words: 0.0,
-                nearness,
-            }),
+/// The memories that share words with a turn. They are found while the turn is embedded.
+pub(crate) struct LexicalMatches {
+    scopes: Vec<MemoryScope>,
+    branches: Branches,
+    called: Vec<MatchedMemory>,
+}
+
+impl LexicalMatches {
+    pub(crate) fn read(
+        store: &ReadTransaction<'_>,
+        counting: &MemoryScopes,
+        query: &Query,
+    ) -> Result<Self, StoreError> {
+        let scopes = counting.everywhere(store)?;
+        let branches = Branches::of(store, counting.company.chat)?;
+        let among = counting.among(&branches, CALLED);
+        let found = store.memories().search(&scopes, query, among)?;
+        let found = counting.first((store, &branches), CALLED, found, |found| &found.memory)?;
+        Ok(Self {
+            scopes,
+            branches,
+            called: by_words(found),
+        })
+    }
+
+    /// The memories that match a turn. `near` has the numbers of memories with their cosine
+    /// similarity, nearest first.
+    pub(crate) fn with_near(
+        self,
+        store: &ReadTransaction<'_>,
+        counting: &MemoryScopes,
+        near: &[(i64, f32)],
+    ) -> Result<Vec<MatchedMemory>, StoreError> {
+        let Self {
+            scopes,
+            branches,
+            mut called,
+        } = self;
+        let nearness: HashMap<i64, f32> = near.iter().copied().collect();
+        let nearest = near.iter().map(|(number, _)| *number);
+        let among = counting.among(&branches, CALLED);
+        let nearest = store
+            .memories()
+            .by_row_numbers(&scopes, nearest, among as usize)?;
+        let looked = (store, &branches);
+        for (number, memory) in counting.first(looked, CALLED, nearest, |(_, memory)| memory)? {
+            let nearness = nearness[&number];
+            match called.iter_mut().find(|known| known.memory.id == memory.id) {
+                Some(known) => known.nearness = nearness,
+                None => called.push(MatchedMemory {
+                    memory,
+                    own_world: false,
+                    words: 0.0,
+                    nearness,
+                }),
+            }
         }
+        witnessed::as_known(
+            store,
+            &counting.known,
+            called.iter_mut().map(|called| &mut called.memory).collect(),
+        )?;
+        let own = witnessed::own_worlds(store, &counting.known, counting.company)?;
+        for called in &mut called {
+            called.own_world =
+                matches!(called.memory.scope, MemoryScope::World(world) if own.contains(&world));
+        }
+        Ok(called)
     }
-    witnessed::as_known(
-        store,
-        &counting.known,
-        called.iter_mut().map(|called| &mut called.memory).collect(),
-    )?;
-    let own = witnessed::own_worlds(store, &counting.known, counting.company)?;
-    for called in &mut called {
-        called.own_world =
-            matches!(called.memory.scope, MemoryScope::World(world) if own.contains(&world));
-    }
-    Ok(called)
 }
 
 fn is_made_of(memory: &Memory, message: MessageId) -> bool {

@@ -31,14 +31,14 @@ use tokio::time::timeout;
 use crate::base::error::ApiResult;
 use crate::library::chats::chat::said;
 use crate::library::groups::presence::Knowledge;
-use crate::recall_service::facts::{Facts, MatchedMemory, StandingFacts};
+use crate::recall_service::facts::{Facts, StandingFacts};
 use crate::recall_service::handle::RecallService;
 use crate::recall_service::memory_scopes::MemoryScopes;
 use crate::recall_service::messages::older::Older;
 use crate::recall_service::messages::{duplicates, older, passages};
 use crate::recall_service::query::TurnQuery;
 use crate::recall_service::recalled::{Late, Recalled};
-use crate::recall_service::{facts, hit, query_terms};
+use crate::recall_service::{hit, query_terms};
 
 /// Maximum number of messages before the window that are kept verbatim. A tenth of the history
 /// budget holds fewer.
@@ -230,22 +230,6 @@ impl RecallService {
                 .store()
                 .read(move |store| StandingFacts::read(store, &counting))
         })
-    }
-
-    /// The memories that match this turn.
-    async fn called(&self, turn: &TurnQuery<'_>, words: Query) -> ApiResult<Vec<MatchedMemory>> {
-        let counting = counting((turn.chat, turn.known), turn.persona.id, turn.values);
-        let understood = self
-            .understood_for(turn, vec![EmbeddingGroup::Memories])
-            .await;
-        let cache = self.reading().near();
-        let find = move |store: &store::ReadTransaction<'_>| {
-            let near = understood
-                .map(|asked| cache.near(store, EmbeddingGroup::Memories, &asked, facts::LOOKED_AT))
-                .transpose()?;
-            facts::called(store, &counting, &words, &near.unwrap_or_default())
-        };
-        Ok(self.base().store().read(find).await?)
     }
 
     /// The embedding of the question, and whether the encoder failed to make one in time.

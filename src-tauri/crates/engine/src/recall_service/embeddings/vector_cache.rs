@@ -22,7 +22,7 @@ const CHATS: usize = 64;
 
 /// The vectors of one chat at one revision, with one row for each passage.
 #[derive(Debug, Default)]
-struct ChatVectors {
+pub(crate) struct ChatVectors {
     revision: VectorRevision,
     /// The encoder that made them.
     model: String,
@@ -98,6 +98,17 @@ impl VectorCache {
         }
         chats.push((chat, Arc::clone(&vectors)));
         Ok(vectors)
+    }
+
+    /// The vectors of the chat of each range. Those that are not in memory are read.
+    pub(crate) fn load(
+        &self,
+        store: &ReadTransaction<'_>,
+        stretches: &[MessageRange],
+        model: &str,
+    ) -> Result<Vec<Arc<ChatVectors>>, StoreError> {
+        let load = |stretch: &MessageRange| self.of(store, stretch.chat, model);
+        stretches.iter().map(load).collect()
     }
 
     /// Cosine similarity of each embedded message of a chat to the question, by position; the best
@@ -192,11 +203,10 @@ impl<'a> Meaning<'a> {
         stretches: &'a [MessageRange],
         asked: &'a QueryEmbedding,
     ) -> Result<Self, StoreError> {
-        let load = |stretch: &MessageRange| cache.of(store, stretch.chat, &asked.model);
         Ok(Self {
             asked,
             stretches,
-            chats: stretches.iter().map(load).collect::<Result<_, _>>()?,
+            chats: cache.load(store, stretches, &asked.model)?,
         })
     }
 

@@ -111,11 +111,17 @@ impl RecallService {
                 move |store: &ReadTransaction<'_>| find(store, &looking.by_words(store)?, meaning);
             return Ok(self.base().store().read(all_in_one).await?);
         }
-        // The lexical search runs while the encoder embeds the question.
-        let by_words = self
-            .base()
-            .store()
-            .read(move |store| looking.by_words(store));
+        // The lexical search runs while the encoder embeds the question, and so does the read of
+        // vectors that are not in memory.
+        let vectors = self.reading().cache();
+        let encoder = self.reading().encoder();
+        let by_words = self.base().store().read(move |store| {
+            let found = looking.by_words(store)?;
+            if let Some(encoder) = encoder {
+                vectors.load(store, &found.stretches, encoder.model())?;
+            }
+            Ok(found)
+        });
         let (found, meaning) = tokio::join!(by_words, self.understood(turn));
         let found = found?;
         Ok(self
