@@ -8,10 +8,10 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
-use crate::similarity::best_products;
 use domain::embedding::Embedding;
 
 use crate::signals::MessagePosition;
+use crate::similarity::{CORES, best_products};
 
 /// Tokens that are scored together: a short sentence.
 const SENTENCE: usize = 12;
@@ -22,9 +22,11 @@ const TOGETHER: usize = 2;
 const STEP: usize = 4;
 /// Number of steps in a sentence.
 const STEPS: usize = SENTENCE / STEP;
-/// Number of similarities that are summed at the same time. The order within a sum must stay, so
-/// each addition waits for the one before it, and the processor adds to the other sums meanwhile.
+/// Number of similarities that are summed at the same time. The order of additions decides how a
+/// sum is rounded, so each waits for the one before it. The processor adds to other sums meanwhile.
 const SUMS: usize = 8;
+/// Maximum number of threads that score passages. One of them reads all passages before it scores.
+const THREADS: usize = 4;
 
 /// The informative tokens of the question. The weight of a token is higher the fewer passages
 /// contain it (IDF).
@@ -226,8 +228,7 @@ impl Nearest {
 /// A message, the number of one of its passages, and how well that matches.
 pub type ScoredPassage = (MessagePosition, i64, PassageScore);
 
-/// Scores passages while others are read. Reading takes a third of the time, and two threads share
-/// the rest.
+/// Scores passages while others are read. One thread reads, and then scores like the others.
 pub fn max_sim<E>(
     query: &QueryTokens,
     read: impl Iterator<Item = Result<(MessagePosition, i64, Vec<i8>), E>>,
@@ -252,14 +253,18 @@ pub fn max_sim<E>(
         scored.collect::<Vec<ScoredPassage>>()
     };
     thread::scope(|scope| {
-        let second = scope.spawn(max_sim);
+        let others: Vec<_> = (1..CORES.clamp(2, THREADS))
+            .map(|_| scope.spawn(max_sim))
+            .collect();
         for passage in read {
-            // The receiver outlives both threads, so sending cannot fail.
+            // The receiver outlives all threads, so sending cannot fail.
             let _received = send.send(passage?);
         }
         drop(send);
         let mut scored = max_sim();
-        scored.extend(second.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        for other in others {
+            scored.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
         Ok(scored)
     })
 }

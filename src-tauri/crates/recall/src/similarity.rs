@@ -15,7 +15,7 @@ const FINE: f32 = 2_047.0;
 /// Rows per thread; below this, starting another thread does not pay.
 const ROWS_A_THREAD: usize = 16_384;
 /// Cached, because the query reads files.
-static CORES: LazyLock<usize> =
+pub(crate) static CORES: LazyLock<usize> =
     LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
 
 /// Quantized vectors of equal length.
