@@ -1,5 +1,6 @@
 //! The inputs of a turn: chat, card, persona, window, and what characters know.
 
+pub(crate) mod early_embedding;
 pub(crate) mod gather;
 pub(crate) mod history;
 pub(crate) mod knowledge;

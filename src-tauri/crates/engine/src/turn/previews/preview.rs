@@ -116,11 +116,12 @@ impl Previews {
             _ if !text.trim().is_empty() || !options.pictures.is_empty() => {
                 let snapshot = self.library().snapshots.snapshot(chat.clone()).await?;
                 let mut state = snapshot.variables.clone();
-                ReplyTo::Draft(
-                    self.inputs
-                        .resolve(&snapshot, text, ScriptTarget::UserInput, &mut state)
-                        .await?,
-                )
+                let text = self
+                    .inputs
+                    .resolve(&snapshot, text, ScriptTarget::UserInput, &mut state)
+                    .await?;
+                self.inputs.embed_early(&snapshot, &text);
+                ReplyTo::Draft(text)
             }
             Some(last) if convert::is_reply(last.role) && options.ask.is_none() => {
                 if options.regenerate {

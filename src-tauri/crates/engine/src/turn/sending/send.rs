@@ -221,6 +221,7 @@ impl Sending {
                 .await?
                 .values
                 .memory;
+        let sent = text.clone();
         let new = NewMessage {
             id,
             chat: chat.id,
@@ -238,37 +239,35 @@ impl Sending {
         };
         let persona = snapshot.persona.clone();
         let row = chat.clone();
-        let (message, done) = self
-            .base()
-            .store()
-            .write(move |store| {
-                take_from_composer(store, row.id, &typed)?;
-                macro_variables::keep(store, &row, &before, &after)?;
-                let mut message = store.messages_mut().append(&new)?;
-                store.messages_mut().set_source(id, sender.source)?;
-                message.source = sender.source;
-                store.pictures_mut().put(id, &pictures)?;
-                message.pictures = pictures.into_iter().map(convert::kept_picture).collect();
-                let text = message.text();
-                let limited = sender.limited;
-                let said = CommandMessage {
-                    chat: &row,
-                    persona: &persona,
-                    message: id,
-                    text,
-                    now,
-                    limited,
-                };
-                // A panic while reading memory commands must not lose the message.
-                let obey = || crate::turn::commands::tell::obey(store, &said);
-                let done = if obeys {
-                    panics::or_plain("a command to memory", obey, || Ok(Vec::new()))?
-                } else {
-                    Vec::new()
-                };
-                Ok((message, done))
-            })
-            .await?;
+        let stored = self.base().store().write(move |store| {
+            take_from_composer(store, row.id, &typed)?;
+            macro_variables::keep(store, &row, &before, &after)?;
+            let mut message = store.messages_mut().append(&new)?;
+            store.messages_mut().set_source(id, sender.source)?;
+            message.source = sender.source;
+            store.pictures_mut().put(id, &pictures)?;
+            message.pictures = pictures.into_iter().map(convert::kept_picture).collect();
+            let text = message.text();
+            let limited = sender.limited;
+            let said = CommandMessage {
+                chat: &row,
+                persona: &persona,
+                message: id,
+                text,
+                now,
+                limited,
+            };
+            // A panic while reading memory commands must not lose the message.
+            let obey = || crate::turn::commands::tell::obey(store, &said);
+            let done = if obeys {
+                panics::or_plain("a command to memory", obey, || Ok(Vec::new()))?
+            } else {
+                Vec::new()
+            };
+            Ok((message, done))
+        });
+        self.inputs.embed_early(snapshot, &sent);
+        let (message, done) = stored.await?;
         TurnStep::Said.done(chat.id);
         self.commands.tell(chat, done);
         Ok(message)
