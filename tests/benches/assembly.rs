@@ -152,7 +152,8 @@ impl Case {
     }
 
     /// Every turn sends another message. With `typed`, the user pauses before sending, so the draft
-    /// is processed first; else the encoder embeds the message during the turn.
+    /// is processed first; else the encoder starts with the message as soon as the call does. A
+    /// message that is sent has a longer lead, because it is stored first.
     async fn measure(&self, engine: &Engine, chat: ChatId, typed: bool) {
         let mut taken: Vec<(Duration, AssemblyTimings)> = Vec::new();
         let mut last: Option<PromptReport> = None;

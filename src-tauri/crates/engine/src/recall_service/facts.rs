@@ -129,7 +129,7 @@ impl MatchedMemory {
     }
 }
 
-/// The memories that share words with a turn. They are found while the turn is embedded.
+/// The memories that share words with a turn. They are found while the encoder embeds the message.
 pub(crate) struct LexicalMatches {
     scopes: Vec<MemoryScope>,
     branches: Branches,
