@@ -32,6 +32,7 @@ mod conversion;
 mod error;
 mod files;
 mod folder_protection;
+mod forget;
 mod identity;
 mod lock;
 mod migrate;
@@ -51,12 +52,13 @@ pub use access::*;
 pub use asset::{AssetHash, NotAHash};
 pub use asset_files::AssetRepair;
 pub use backup::{
-    BackupChoices, BackupFile, BackupKind, BackupPlace, Difference, Differences, Restored,
+    BackupChoices, BackupFile, BackupKind, BackupPlace, Difference, Differences, Restored, Settled,
     TakenBackup,
 };
 pub use conversion::Converted;
 pub use error::StoreError;
 pub use files::make_private_folder;
+pub use forget::{ForgetCounts, ForgetTarget, Forgotten};
 pub use open::{Notice, Opened, Options};
 pub use purge::Purged;
 pub use query::Query;

@@ -102,7 +102,8 @@ pub(crate) fn purge(
     Ok(purged)
 }
 
-fn remove_files(dir: &Path, assets: &[AssetHash]) -> Result<(), StoreError> {
+/// Removes the files of assets without rows, and their thumbnails.
+pub(crate) fn remove_files(dir: &Path, assets: &[AssetHash]) -> Result<(), StoreError> {
     for asset in assets {
         for folder in [files::ASSETS, files::THUMBNAILS] {
             let path = asset.path_in(&dir.join(folder));

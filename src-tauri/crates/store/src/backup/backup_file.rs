@@ -54,4 +54,16 @@ pub struct TakenBackup {
     pub second_failed: Option<String>,
     /// Number of pictures and files that are missing or damaged and in no backup.
     pub missing: usize,
+    /// What was done of the removals that were still to be done.
+    pub settled: Settled,
+}
+
+/// The backups that were removed because they contained forgotten items, and those that could not
+/// be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// A backup and its copy in the second place are one.
+    pub removed: usize,
+    /// Files and folders, each with the reason.
+    pub failed: Vec<(PathBuf, String)>,
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use domain::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::owed::OwedRemoval;
 use crate::{AssetHash, StoreError, files};
 
 const FILE: &str = "choices.json";
@@ -26,6 +27,8 @@ pub struct BackupChoices {
     /// Identifies this data folder in the second place, which others may share. Empty until the
     /// first backup.
     pub(crate) origin: String,
+    /// Backups that are to be removed, because they contain something that was forgotten.
+    pub(crate) owed: Vec<OwedRemoval>,
 }
 
 impl Default for BackupChoices {
@@ -34,6 +37,7 @@ impl Default for BackupChoices {
             budget: BUDGET,
             second: None,
             origin: String::new(),
+            owed: Vec::new(),
         }
     }
 }
@@ -71,6 +75,12 @@ impl BackupChoices {
     pub fn second_is_there(&self) -> bool {
         self.second_folder().is_none_or(|folder| folder.is_dir())
     }
+
+    /// Number of forgotten items that backups in a second place may still contain.
+    pub fn owed_in_second(&self) -> usize {
+        let in_second = |owed: &&OwedRemoval| owed.folder.is_some();
+        self.owed.iter().filter(in_second).count()
+    }
 }
 
 /// Stores the settings, and creates our folder in a new second place.
@@ -79,9 +89,10 @@ pub(crate) fn choose(dir: &Path, choices: &BackupChoices) -> Result<(), StoreErr
         files::make_private_folder(&folder)
             .map_err(|error| StoreError::file(error, &folder, &folder))?;
     }
-    let origin = BackupChoices::read(dir).origin;
+    let BackupChoices { origin, owed, .. } = BackupChoices::read(dir);
     BackupChoices {
         origin,
+        owed,
         ..choices.clone()
     }
     .write(dir)

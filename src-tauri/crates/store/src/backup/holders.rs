@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use protection::DatabaseKey;
-use rusqlite::Connection;
+use rusqlite::{Connection, Params, params};
 
 use super::backup_file::BackupFile;
 use super::content::read_only;
 use super::list::list;
-use crate::{StoreError, TrashId};
+use crate::sql::Col;
+use crate::{ForgetTarget, StoreError, TrashId};
 
 /// For each backup, in the order of [`list`], the `ids` that it holds. An unreadable backup is
 /// assumed to hold all.
@@ -31,4 +32,38 @@ fn held(conn: &Connection, ids: &[TrashId]) -> rusqlite::Result<Vec<bool>> {
             .exists([id.as_bytes()])
     };
     ids.iter().map(holds).collect()
+}
+
+/// The backups that contain something of `target`, in the order of [`list`].
+pub(crate) fn holders_of(dir: &Path, target: ForgetTarget) -> Result<Vec<BackupFile>, StoreError> {
+    let mut backups = list(dir)?;
+    backups.retain(|backup| holds(&backup.path, target));
+    Ok(backups)
+}
+
+/// Whether a backup contains something of `target`. An unreadable backup is assumed to.
+pub(super) fn holds(backup: &Path, target: ForgetTarget) -> bool {
+    let found = read_only(backup).and_then(|conn| contains(&conn, target));
+    found.unwrap_or(true)
+}
+
+fn contains(conn: &Connection, target: ForgetTarget) -> rusqlite::Result<bool> {
+    match target {
+        ForgetTarget::Character(id) => {
+            exists(conn, "SELECT 1 FROM character WHERE id = ?1", [Col(id)])
+        }
+        ForgetTarget::Persona { id, .. } => {
+            exists(conn, "SELECT 1 FROM persona WHERE id = ?1", [Col(id)])
+        }
+        ForgetTarget::Span { from, until } => exists(
+            conn,
+            "SELECT 1 FROM message WHERE created >= ?1 AND created < ?2
+             UNION ALL SELECT 1 FROM swipe WHERE created >= ?1 AND created < ?2",
+            params![Col(from), Col(until)],
+        ),
+    }
+}
+
+fn exists(conn: &Connection, sql: &str, values: impl Params) -> rusqlite::Result<bool> {
+    conn.prepare(sql)?.exists(values)
 }

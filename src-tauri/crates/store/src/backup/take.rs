@@ -15,11 +15,12 @@ use super::folder::Folder;
 use super::list::next_sequence;
 use super::manifest::{self, Manifest};
 use super::pool;
+use super::settle::settle;
 use super::verify::verify_copy;
 use crate::{StoreError, cipher, files, migrate};
 
 /// Backs up `source` to `dir` and the second place, and removes backups beyond the retention
-/// schedule or the budget.
+/// schedule or the budget, and those that contain forgotten items.
 pub(crate) fn take(
     source: &Connection,
     dir: &Path,
@@ -51,14 +52,17 @@ pub(crate) fn take(
     manifest.write(&path).map_err(failed)?;
     files::keep(partial, &path).map_err(failed)?;
     home.prune(choices.budget, None, key).map_err(failed)?;
-    let second_failed = choices.second_folder().and_then(|second| {
+    let second = choices.second_folder();
+    let second_failed = second.clone().and_then(|second| {
         let copied = Folder::at(second).take_over(&path, &manifest, &home, choices.budget, key);
         copied.err().map(|error| error.to_string())
     });
+    let without_copy = second.filter(|_| second_failed.is_some());
     Ok(TakenBackup {
         path,
         second_failed,
         missing,
+        settled: settle(dir, without_copy.as_deref()),
     })
 }
 

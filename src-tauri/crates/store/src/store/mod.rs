@@ -7,6 +7,7 @@
 //! - The database closes when the last handle is dropped.
 
 mod backups;
+mod forgetting;
 mod handle;
 mod upkeep;
 

@@ -12,6 +12,7 @@ mod manifest;
 mod message;
 mod order;
 mod picture;
+mod prompt_removal;
 mod revision;
 mod search;
 pub(crate) mod source_text;

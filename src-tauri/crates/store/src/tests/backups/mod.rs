@@ -3,4 +3,5 @@
 mod archive_files;
 mod backup_kills;
 mod copies;
+mod forgotten;
 mod second_place;

@@ -4,6 +4,7 @@ mod assets;
 mod characters;
 mod document_owners;
 mod documents;
+mod forgetting;
 mod group_leads;
 mod groups;
 mod item_searching;

@@ -1,0 +1,134 @@
+//! Removes backups that contain forgotten items. What cannot be done now stays in the choices of the
+//! backups, and every later backup tries it again.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::iter;
+use std::path::{Path, PathBuf};
+
+use domain::Timestamp;
+
+use super::aside::set_aside_copies;
+use super::backup_file::{BackupFile, BackupKind, BackupPlace, Settled};
+use super::choices::BackupChoices;
+use super::folder::Folder;
+use super::holders::holds;
+use super::list::{next_sequence, remove};
+use super::owed::OwedRemoval;
+use crate::{ForgetTarget, StoreError};
+
+/// Notes that the backups made so far must not contain `target` any more, here and in the second
+/// place.
+pub(crate) fn owe(dir: &Path, target: ForgetTarget, now: Timestamp) -> Result<(), StoreError> {
+    let mut choices = BackupChoices::read(dir);
+    let sequence = next_sequence(dir)?.saturating_sub(1);
+    let second = choices.second_folder();
+    let folders = iter::once(None).chain(second.map(Some));
+    choices.owed.extend(folders.map(|folder| OwedRemoval {
+        target,
+        folder,
+        sequence,
+        forgotten: now,
+    }));
+    choices
+        .write(dir)
+        .map_err(|error| StoreError::file(error, dir, dir))
+}
+
+/// Whether a second place is there from which backups are to be removed.
+pub(crate) fn can_settle(dir: &Path) -> bool {
+    let owed = BackupChoices::read(dir).owed;
+    owed.into_iter()
+        .filter_map(|owed| owed.folder)
+        .any(|folder| folder.is_dir())
+}
+
+/// Removes the backups that are to be removed, after a new one was made. `without_copy` is a second
+/// place that has no copy of the new one, so that its backups stay.
+pub(super) fn settle(dir: &Path, without_copy: Option<&Path>) -> Settled {
+    let mut settled = Settled::default();
+    let mut choices = BackupChoices::read(dir);
+    if choices.owed.is_empty() {
+        return settled;
+    }
+    let mut removed = HashSet::new();
+    let owed = std::mem::take(&mut choices.owed);
+    for one in owed {
+        let is_away = one
+            .folder
+            .as_deref()
+            .is_some_and(|folder| Some(folder) == without_copy || !folder.is_dir());
+        let failures = settled.failed.len();
+        if !is_away {
+            remove_owed(
+                dir,
+                &choices.origin,
+                &one,
+                &mut removed,
+                &mut settled.failed,
+            );
+        }
+        if is_away || settled.failed.len() > failures {
+            choices.owed.push(one);
+        }
+    }
+    settled.removed = removed.len();
+    if let Err(error) = choices.write(dir) {
+        tracing::warn!(%error, "removed backups stay noted for removal");
+    }
+    settled
+}
+
+fn remove_owed(
+    dir: &Path,
+    origin: &str,
+    owed: &OwedRemoval,
+    removed: &mut HashSet<OsString>,
+    failed: &mut Vec<(PathBuf, String)>,
+) {
+    let backups = match in_folder(dir, origin, owed.folder.as_deref()) {
+        Ok(backups) => backups,
+        Err((folder, error)) => return failed.push((folder, error.to_string())),
+    };
+    let made_before = backups
+        .into_iter()
+        .filter(|backup| backup.own && owed.concerns(backup));
+    for backup in made_before {
+        if !holds(&backup.path, owed.target) {
+            continue;
+        }
+        match remove(dir, &backup) {
+            Ok(()) => {
+                removed.insert(name(&backup));
+            }
+            Err(error) => failed.push((backup.path, error.to_string())),
+        }
+    }
+}
+
+/// The backups of one place. Databases that restores have set aside are in the data folder.
+fn in_folder(
+    dir: &Path,
+    origin: &str,
+    folder: Option<&Path>,
+) -> Result<Vec<BackupFile>, (PathBuf, std::io::Error)> {
+    let (folder, place) = match folder {
+        Some(folder) => (Folder::at(folder.to_owned()), BackupPlace::Second),
+        None => (Folder::home(dir), BackupPlace::Place),
+    };
+    let mut backups = folder
+        .list(place, origin)
+        .map_err(|error| (folder.path.clone(), error))?;
+    if place == BackupPlace::Place {
+        backups.extend(set_aside_copies(dir));
+    }
+    Ok(backups)
+}
+
+/// A backup and its copy have the same file name. Databases that were set aside have no copy.
+fn name(backup: &BackupFile) -> OsString {
+    match backup.kind {
+        BackupKind::SetAside => backup.path.clone().into_os_string(),
+        _ => backup.path.file_name().unwrap_or_default().to_owned(),
+    }
+}

@@ -1,0 +1,78 @@
+//! Removes everything about a character, a persona or a span of time from the database, in one
+//! transaction. A preview runs the same transaction and rolls it back, so its numbers are exact.
+//!
+//! The removed text is still in the free pages of the file until [`crate::Store::erase_removed_text`].
+//! Backups keep their copies until [`crate::Store::owe_backups`] and the next backup.
+
+mod character;
+mod counts;
+mod persona;
+mod span;
+mod target;
+mod traces;
+
+use std::path::Path;
+
+pub use counts::ForgetCounts;
+use rusqlite::{Connection, TransactionBehavior};
+pub use target::ForgetTarget;
+
+use crate::connection::{Durability, set_durability};
+use crate::{AssetHash, Before, ReadTransaction, StoreError, WriteTransaction, purge};
+
+/// What was removed, and the files that could not be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    pub counts: ForgetCounts,
+    /// Why files of pictures could not be deleted, if so. Their rows are removed.
+    pub files_left: Option<String>,
+}
+
+/// The numbers of items that [`forget`] would remove. Nothing is changed.
+pub(crate) fn preview(
+    conn: &mut Connection,
+    dir: &Path,
+    target: ForgetTarget,
+) -> Result<ForgetCounts, StoreError> {
+    let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let (counts, _) = remove(&transaction, dir, target)?;
+    transaction.rollback()?;
+    Ok(counts)
+}
+
+pub(crate) fn forget(
+    conn: &mut Connection,
+    dir: &Path,
+    target: ForgetTarget,
+) -> Result<Forgotten, StoreError> {
+    set_durability(conn, Durability::Full)?;
+    let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let (counts, assets) = remove(&transaction, dir, target)?;
+    transaction.commit()?;
+    let files_left = purge::remove_files(dir, &assets)
+        .err()
+        .map(|error| error.to_string());
+    Ok(Forgotten { counts, files_left })
+}
+
+fn remove(
+    conn: &Connection,
+    dir: &Path,
+    target: ForgetTarget,
+) -> Result<(ForgetCounts, Vec<AssetHash>), StoreError> {
+    let mut write = WriteTransaction {
+        read: ReadTransaction { conn, dir },
+    };
+    let before = ForgetCounts::read(conn)?;
+    let known = traces::ids(conn)?;
+    let referred = write.assets_mut().referred()?;
+    match target {
+        ForgetTarget::Character(id) => character::remove(&mut write, id)?,
+        ForgetTarget::Persona { id, by_default } => persona::remove(&mut write, id, by_default)?,
+        ForgetTarget::Span { from, until } => span::remove(&mut write, from, until)?,
+    }
+    let left = traces::ids(conn)?;
+    traces::remove_quotes(&mut write, &known.difference(&left).copied().collect())?;
+    let assets = write.assets_mut().purge(Before::CONDEMNED, &referred)?;
+    Ok((before.minus(ForgetCounts::read(conn)?), assets))
+}

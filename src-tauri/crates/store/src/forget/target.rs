@@ -1,0 +1,19 @@
+//! What a user wants to forget.
+
+use domain::{CharacterId, PersonaId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// A character, a persona or a span of time about which nothing may stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ForgetTarget {
+    /// The character with the chats that it leads alone, and its messages in groups.
+    Character(CharacterId),
+    Persona {
+        id: PersonaId,
+        /// It plays in the chats without a persona.
+        by_default: bool,
+    },
+    /// The messages sent at `from` or later, and before `until`.
+    Span { from: Timestamp, until: Timestamp },
+}
