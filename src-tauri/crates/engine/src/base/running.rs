@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::{ChatId, MessageId, SwipeId};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{ApiError, Drafting, Generating, ReplyTurn};
@@ -14,6 +16,8 @@ use crate::base::error::ApiResult;
 #[derive(Clone, Default)]
 pub(crate) struct Running {
     replies: Arc<Mutex<HashMap<ChatId, ReplyInProgress>>>,
+    /// Notified when a reservation ends.
+    ended: Arc<Notify>,
 }
 
 struct ReplyInProgress {
@@ -71,6 +75,19 @@ impl Running {
             });
         }
         self.begin_reply(chat)
+    }
+
+    /// Reserves the chat as soon as no reply is written in it.
+    pub(crate) async fn begin_when_free(&self, chat: ChatId) -> ChatReservation {
+        loop {
+            let mut ended = pin!(self.ended.notified());
+            // An end between the attempt and the wait must not be missed.
+            ended.as_mut().enable();
+            if let Ok(reservation) = self.begin(chat) {
+                return reservation;
+            }
+            ended.await;
+        }
     }
 
     /// Reserves the chat for a reply or a draft, which outlives the work that starts it. It is
@@ -246,6 +263,7 @@ impl Drop for ChatReservation {
             Some(loan) => loan.give_back(),
             None => {
                 self.running.lock().remove(&self.chat);
+                self.running.ended.notify_waiters();
             }
         }
     }
@@ -292,6 +310,23 @@ mod tests {
         drop((reservation, other));
         assert!(running.of(chat).is_none());
         begin(chat).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_chat_is_reserved_when_its_reply_ends() {
+        let running = Running::default();
+        let chat = ChatId(Uuid::from_u128(1));
+        let reply = running.begin_reply(chat).unwrap();
+        let waiting = tokio::spawn({
+            let running = running.clone();
+            async move { running.begin_when_free(chat).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        drop(reply);
+        let reserved = waiting.await.unwrap();
+        assert!(running.begin(chat).is_err());
+        drop(reserved);
     }
 
     #[tokio::test]

@@ -15,6 +15,7 @@ use crate::library::documents::Documents;
 use crate::library::drafts::Drafts;
 use crate::library::exports::Exports;
 use crate::library::folders::Folders;
+use crate::library::forgetting::Forgetting;
 use crate::library::groups::Groups;
 use crate::library::lorebooks::Lorebooks;
 use crate::library::memories::Memories;
@@ -56,6 +57,7 @@ pub(crate) struct LibraryRooms {
     pub(crate) folders: Folders,
     pub(crate) backups: Backups,
     pub(crate) trash: Trash,
+    pub(crate) forgetting: Forgetting,
     pub(crate) updates: Updates,
 }
 
@@ -117,6 +119,14 @@ impl Library {
             &stale_caches,
             &warnings,
         );
+        let forgetting = Forgetting::new(
+            &config,
+            &characters,
+            &personas,
+            &stale_caches,
+            &backups,
+            &trash,
+        );
         let updates = Updates::new(&config, &backups);
         Self(Arc::new(LibraryRooms {
             config,
@@ -141,6 +151,7 @@ impl Library {
             folders,
             backups,
             trash,
+            forgetting,
             updates,
         }))
     }

@@ -12,6 +12,7 @@ pub(crate) mod documents;
 pub(crate) mod drafts;
 pub(crate) mod exports;
 pub(crate) mod folders;
+pub(crate) mod forgetting;
 pub(crate) mod groups;
 pub(crate) mod handle;
 pub(crate) mod lorebooks;

@@ -81,6 +81,14 @@ macro_rules! operations {
             /// documents that were deleted since the start; with `backups` also every backup, after
             /// a new one is made.
             library.trash: empty_trash(backups: bool) -> DeletedForGood;
+            /// Counts what `forget` would remove. Nothing is changed.
+            library.forgetting: forget_preview(subject: ForgetSubject) -> ForgetPreview;
+            /// Removes everything about a character, a persona or a span of days, for good; with
+            /// `backups` also the backups that contain it, after a new one is made. The report says
+            /// what could not be removed.
+            library.forgetting: forget(subject: ForgetSubject, backups: bool) -> ForgetReport;
+            /// Number of removals that wait for the second location of the backups.
+            library.forgetting: owed_removals() -> u32;
 
             library.characters: list_characters() -> Vec<CharacterSummary>;
             library.characters: get_character(id: CharacterId) -> Character;

@@ -112,17 +112,16 @@ fn in_folder(
     origin: &str,
     folder: Option<&Path>,
 ) -> Result<Vec<BackupFile>, (PathBuf, std::io::Error)> {
-    let (folder, place) = match folder {
-        Some(folder) => (Folder::at(folder.to_owned()), BackupPlace::Second),
-        None => (Folder::home(dir), BackupPlace::Place),
+    let list = |folder: Folder, place| {
+        let listed = folder.list(place, origin);
+        listed.map_err(|error| (folder.path, error))
     };
-    let mut backups = folder
-        .list(place, origin)
-        .map_err(|error| (folder.path.clone(), error))?;
-    if place == BackupPlace::Place {
+    let Some(folder) = folder else {
+        let mut backups = list(Folder::home(dir), BackupPlace::Place)?;
         backups.extend(set_aside_copies(dir));
-    }
-    Ok(backups)
+        return Ok(backups);
+    };
+    list(Folder::at(folder.to_owned()), BackupPlace::Second)
 }
 
 /// A backup and its copy have the same file name. Databases that were set aside have no copy.

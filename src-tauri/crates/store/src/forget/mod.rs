@@ -4,6 +4,7 @@
 //! The removed text is still in the free pages of the file until [`crate::Store::erase_removed_text`].
 //! Backups keep their copies until [`crate::Store::owe_backups`] and the next backup.
 
+mod affected;
 mod character;
 mod counts;
 mod persona;
@@ -28,6 +29,12 @@ pub struct Forgotten {
     pub files_left: Option<String>,
 }
 
+/// Rows that a transaction has removed, and the assets whose files go after its commit.
+struct RemovedRows {
+    counts: ForgetCounts,
+    assets: Vec<AssetHash>,
+}
+
 /// The numbers of items that [`forget`] would remove. Nothing is changed.
 pub(crate) fn preview(
     conn: &mut Connection,
@@ -35,9 +42,9 @@ pub(crate) fn preview(
     target: ForgetTarget,
 ) -> Result<ForgetCounts, StoreError> {
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let (counts, _) = remove(&transaction, dir, target)?;
+    let removed = remove(&transaction, dir, target)?;
     transaction.rollback()?;
-    Ok(counts)
+    Ok(removed.counts)
 }
 
 pub(crate) fn forget(
@@ -47,19 +54,18 @@ pub(crate) fn forget(
 ) -> Result<Forgotten, StoreError> {
     set_durability(conn, Durability::Full)?;
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let (counts, assets) = remove(&transaction, dir, target)?;
+    let removed = remove(&transaction, dir, target)?;
     transaction.commit()?;
-    let files_left = purge::remove_files(dir, &assets)
+    let files_left = purge::remove_files(dir, &removed.assets)
         .err()
         .map(|error| error.to_string());
-    Ok(Forgotten { counts, files_left })
+    Ok(Forgotten {
+        counts: removed.counts,
+        files_left,
+    })
 }
 
-fn remove(
-    conn: &Connection,
-    dir: &Path,
-    target: ForgetTarget,
-) -> Result<(ForgetCounts, Vec<AssetHash>), StoreError> {
+fn remove(conn: &Connection, dir: &Path, target: ForgetTarget) -> Result<RemovedRows, StoreError> {
     let mut write = WriteTransaction {
         read: ReadTransaction { conn, dir },
     };
@@ -74,5 +80,8 @@ fn remove(
     let left = traces::ids(conn)?;
     traces::remove_quotes(&mut write, &known.difference(&left).copied().collect())?;
     let assets = write.assets_mut().purge(Before::CONDEMNED, &referred)?;
-    Ok((before.minus(ForgetCounts::read(conn)?), assets))
+    Ok(RemovedRows {
+        counts: before.minus(ForgetCounts::read(conn)?),
+        assets,
+    })
 }

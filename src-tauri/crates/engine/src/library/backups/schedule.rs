@@ -86,6 +86,12 @@ impl Backups {
         }
     }
 
+    /// Whether something has changed, or a second place is back that still has forgotten items.
+    fn is_due(&self) -> bool {
+        let store = self.base().store();
+        store.changed_since_backup() || Store::can_remove_owed(store.dir())
+    }
+
     pub(crate) fn back_up_in_background(&self) {
         // The task must not hold the engine while it waits, so that dropping the engine releases
         // its folder at once.
@@ -145,7 +151,7 @@ async fn back_up_hourly(backups: WeakBackups, first: Duration) {
             return;
         };
         wait = AGAIN;
-        if backups.base().store().changed_since_backup() {
+        if backups.is_due() {
             match backups.back_up(BackupKind::Automatic).await {
                 Ok(_) => (wait, failures) = (HOUR, 0),
                 Err(error) => {

@@ -60,11 +60,10 @@ fn ids_in(text: &str) -> impl Iterator<Item = Uuid> {
     const LENGTH: usize = 36;
     /// Number of characters before the first hyphen.
     const BEGIN: usize = 8;
-    let id = move |(at, _): (usize, &str)| {
-        let start = at.checked_sub(BEGIN)?;
+    text.match_indices('-').filter_map(move |hyphen| {
+        let start = hyphen.0.checked_sub(BEGIN)?;
         Uuid::try_parse(text.get(start..start + LENGTH)?).ok()
-    };
-    text.match_indices('-').filter_map(id)
+    })
 }
 
 #[cfg(test)]
