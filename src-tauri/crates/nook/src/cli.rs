@@ -4,6 +4,7 @@ mod api_key;
 mod character;
 mod endpoints;
 mod folders;
+mod forget;
 mod group;
 mod kinds;
 mod lore;
@@ -24,6 +25,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 pub(crate) use endpoints::{EndpointArgs, EndpointVerb};
 pub(crate) use folders::{FolderList, FoldersVerb, PlaceArgs};
+pub(crate) use forget::ForgetSubjectArgs;
 pub(crate) use group::{GroupMemberArgs, GroupVerb};
 pub(crate) use kinds::{DeleteKind, ExportFormat, ExportKind, ListKind, ShowKind};
 pub(crate) use lore::{LoreProfile, LoreTestArgs, LoreVerb};
@@ -267,6 +269,9 @@ pub(crate) enum Verb {
         #[arg(long)]
         backups: bool,
     },
+    /// Remove everything about a character, a persona or a span of days for good, from the data and
+    /// the backups
+    Forget(ForgetSubjectArgs),
     /// Check the integrity of all data: the database, pictures and files, backups
     Check,
     /// Show what is known about updates; check, install or take back one

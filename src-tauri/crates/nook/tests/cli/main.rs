@@ -7,6 +7,7 @@ mod calls;
 mod data;
 mod endpoints;
 mod exports;
+mod forgetting;
 mod groups;
 mod hostile;
 mod hub;
