@@ -31,6 +31,7 @@ mod endpoints;
 mod field;
 mod folders;
 mod foreign_files;
+mod forgetting;
 mod forgotten_meanwhile;
 mod group_files;
 mod groups;
