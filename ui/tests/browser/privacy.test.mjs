@@ -1,4 +1,5 @@
-// Privacy on the scripted engine: stored prompts and the log are deleted by keyboard, and the X-ray says so.
+// Privacy on the scripted engine by keyboard: stored prompts and the log are deleted, and a character, a persona and days are
+// forgotten.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axe } from "./axe.mjs";
@@ -49,6 +50,68 @@ test("log is switched off by keyboard", async () => {
 	await toggle.press("Space");
 	await eventually(async () => assert.match(await taken("write_log"), /There are no log files/));
 	assert.equal(await toggle.getAttribute("aria-checked"), "false");
+});
+
+test("days are forgotten after a question, and a report follows", async () => {
+	await show("privacy");
+	await id("forget-first").fill("2026-05-03");
+	await id("forget-last").fill("2026-05-01");
+	assert.ok(await id("forget-days").isDisabled());
+	await page.getByText("The last day is before the first day.").waitFor();
+	await id("forget-last").fill("2026-05-05");
+	await id("forget-days").press("Enter");
+	const dialog = page.getByRole("dialog");
+	await id("forget-counts").waitFor();
+	assert.match(await dialog.innerText(), /57 messages[^]*12 backups made before now/);
+	assert.deepEqual(await axe(page), []);
+	await page.keyboard.press("Escape");
+	await dialog.waitFor({ state: "detached" });
+
+	await id("forget-days").press("Enter");
+	await id("forget-confirm").press("Enter");
+	await id("forget-report").waitFor();
+	assert.match(await id("forget-report").innerText(), /12 backups/);
+	assert.equal(await id("forget-left").count(), 0);
+	assert.deepEqual(await axe(page), []);
+	await id("forget-report-close").press("Enter");
+	await dialog.waitFor({ state: "detached" });
+});
+
+test("report and page name a second folder that is away", async () => {
+	await show("privacy");
+	await page.evaluate(() => (window.engine.privacy.left = [{ kind: "secondPlaceAway", count: 1, detail: "the folder /media/sam/Archive is missing" }]));
+	await id("forget-first").fill("2026-05-03");
+	await id("forget-last").fill("2026-05-03");
+	await id("forget-days").press("Enter");
+	await id("forget-confirm").press("Enter");
+	await id("forget-left").waitFor();
+	assert.match(await id("forget-left").innerText(), /is not available[^]*Archive is missing/);
+	await id("forget-report-close").press("Enter");
+	await eventually(async () => assert.match(await id("forget-owed").innerText(), /1 removal waits/));
+});
+
+test("character is forgotten from its menu", async () => {
+	await show("people");
+	await id("card-menu").first().press("Enter");
+	await id("forget-character").press("Enter");
+	await id("forget-counts").waitFor();
+	const before = await page.evaluate(() => window.engine.characters.length);
+	await page.getByRole("switch", { name: "Delete those backups too" }).press("Space");
+	await id("forget-confirm").press("Enter");
+	await eventually(async () => assert.match(await id("forget-left").innerText(), /12 backups stay/));
+	assert.equal(await page.evaluate(() => window.engine.characters.length), before - 1);
+	await id("forget-report-close").press("Enter");
+});
+
+test("persona is forgotten from its editor", async () => {
+	await show("personas");
+	const names = () => page.evaluate(() => window.app.settings.personas.map(({ name }) => name));
+	const [first, ...others] = await names();
+	await page.getByRole("button", { name: `Edit ${first}`, exact: true }).press("Enter");
+	await id("forget-persona").press("Enter");
+	await id("forget-confirm").press("Enter");
+	await id("forget-report-close").press("Enter");
+	await eventually(async () => assert.deepEqual(await names(), others));
 });
 
 test("no script error", () => assert.deepEqual(errors, []));

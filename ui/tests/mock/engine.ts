@@ -1,4 +1,4 @@
-import type { ApiError, AttachedDocument, CardField, Character, Chat, ChatSummary, ChatText, DocumentOwner, DraftKind, Event, Generating, GroupOptions, ImportReport, LayeredSettings, Message, Persona, SettingOwner, Settings, SettingsChange, SettingValue, TrashRef } from "../../src/lib/api/generated";
+import type { ApiError, AttachedDocument, CardField, Character, Chat, ChatSummary, ChatText, DocumentOwner, DraftKind, Event, ForgetSubject, Generating, GroupOptions, ImportReport, LayeredSettings, Message, Persona, SettingOwner, Settings, SettingsChange, SettingValue, TrashRef } from "../../src/lib/api/generated";
 import type { Connection, Transport } from "../../src/lib/api/transport";
 import { MockBackups } from "./backups";
 import { MockDrafts } from "./drafts";
@@ -80,7 +80,7 @@ export class MockEngine extends MockShell implements Transport {
 	endpoints = structuredClone(data.endpoints);
 	settings: Settings;
 	readonly layered = new MockLayers();
-	readonly privacy = new MockPrivacy(this.layered);
+	readonly privacy = new MockPrivacy(this.layered, (subject) => this.forget(subject));
 	readonly prompts: MockPrompts;
 	readonly modelLoads = new MockModelLoads(() => this.models, () => this.emit({ event: "changed", what: "models", id: null }));
 	readonly presets = new MockPresets(() => this.emit({ event: "changed", what: "presets", id: null }));
@@ -303,6 +303,16 @@ export class MockEngine extends MockShell implements Transport {
 		const known = this.personas.find((one) => one.id === id);
 		return known && Object.assign(known, { picture: picture && "c5" });
 	};
+	/** Removes what cannot be restored. */
+	forget(subject: ForgetSubject): void {
+		if (subject.kind === "persona") this.personas = this.personas.filter(({ id }) => id !== subject.id);
+		if (subject.kind !== "character") return;
+		// In place, because other parts of the engine share the lists.
+		for (const chat of this.chats.filter((one) => one.character === subject.id && one.members.length === 0)) this.chats.splice(this.chats.indexOf(chat), 1);
+		const at = this.characters.findIndex(({ id }) => id === subject.id);
+		if (at >= 0) this.characters.splice(at, 1);
+	}
+
 	op_delete_persona = ({ id }: { id: string }) => this.deletions.delete(this.personas, id);
 	op_list_chats = (): ChatSummary[] =>
 		this.chats.map((chat) => {

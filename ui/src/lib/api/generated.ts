@@ -69,6 +69,12 @@ export function client(call: Call) {
 		deleteFromTrash: (items: TrashRef[], backups: boolean) => call("delete_from_trash", { items, backups }) as Promise<DeletedForGood>,
 		/** Permanently deletes everything in the trash, and the messages, memories and documents that were deleted since the start; with `backups` also every backup, after a new one is made. */
 		emptyTrash: (backups: boolean) => call("empty_trash", { backups }) as Promise<DeletedForGood>,
+		/** Counts what `forget` would remove. Nothing is changed. */
+		forgetPreview: (subject: ForgetSubject) => call("forget_preview", { subject }) as Promise<ForgetPreview>,
+		/** Removes everything about a character, a persona or a span of days, for good; with `backups` also the backups that contain it, after a new one is made. The report says what could not be removed. */
+		forget: (subject: ForgetSubject, backups: boolean) => call("forget", { subject, backups }) as Promise<ForgetReport>,
+		/** Number of removals that wait for the second location of the backups. */
+		owedRemovals: () => call("owed_removals", {  }) as Promise<number>,
 		listCharacters: () => call("list_characters", {  }) as Promise<CharacterSummary[]>,
 		getCharacter: (id: CharacterId) => call("get_character", { id }) as Promise<Character>,
 		createCharacter: (fields: CharacterFields) => call("create_character", { fields }) as Promise<Character>,
@@ -1684,6 +1690,63 @@ export type FolderId = string & { readonly id?: "FolderId" };
 /**  The list that a folder belongs to. */
 export type FolderKind = "chat" | "character";
 
+/**  Numbers of items by kind. */
+export type ForgetCounts = {
+	characters: number,
+	personas: number,
+	chats: number,
+	messages: number,
+	/**  Versions of messages, including the shown ones. */
+	versions: number,
+	/**  Texts of messages before edits. */
+	earlierTexts: number,
+	memories: number,
+	/**  Summaries of parts of chats. */
+	summaries: number,
+	/**  Vectors for the search by meaning. */
+	vectors: number,
+	/**  Stored prompts of past turns. */
+	prompts: number,
+	documents: number,
+	drafts: number,
+	cardVersions: number,
+	/**  Pictures and imported files. */
+	files: number,
+};
+
+/**  What would be removed. Nothing has changed. */
+export type ForgetPreview = {
+	removed: ForgetCounts,
+	/**  Number of backups that contain it or cannot be read. */
+	backups: number,
+	/**  The second location is not available, and its backups may contain it too. */
+	secondPlaceMissing: boolean,
+};
+
+/**  Something that was not removed. */
+export type ForgetRemainder = {
+	kind: RemainderKind,
+	count: number,
+	/**  The file and the reason, for people; empty if the kind says all. */
+	detail: string,
+};
+
+/**  What was removed, and what could not be. */
+export type ForgetReport = {
+	removed: ForgetCounts,
+	/**  Number of backups that were removed. */
+	backups: number,
+	left: ForgetRemainder[],
+};
+
+/**  What a user wants to forget. */
+export type ForgetSubject = { kind: "character"; id: CharacterId } | { kind: "persona"; id: PersonaId } | 
+/**
+ *  The days from `first` to `last` on the user's calendar, such as `2026-01-31`. Both are
+ *  included.
+ */
+{ kind: "days"; first: string; last: string };
+
 /**  The first pages of a search. */
 export type FoundMemories = {
 	memories: Memory[],
@@ -3150,6 +3213,31 @@ export type RegexScriptRow = {
 	/**  Why it does not run, if it does not. */
 	problem: string | null,
 };
+
+export type RemainderKind = 
+/**  Backups that the user wanted to keep. */
+"backupsKept" | 
+/**  No new backup could be made, so no old one was removed. The next backup does it. */
+"backupFailed" | 
+/**  A backup could not be removed. The next backup tries it again. */
+"backupLeft" | 
+/**  Backups of other data folders in the second location. */
+"foreignBackups" | 
+/**  The second location is away. Its backups are removed when it is back. */
+"secondPlaceAway" | 
+/**
+ *  The second location is away, and its backups stay, because the user wanted to keep backups.
+ */
+"secondPlaceKept" | 
+/**
+ *  The database file could not be rebuilt, so it may contain traces. It is tried again while
+ *  the app is idle.
+ */
+"traces" | 
+/**  Files of pictures could not be deleted. The next start tries it again. */
+"files" | 
+/**  A saved cache of a model could not be deleted. The next start tries it again. */
+"caches";
 
 /**  A chat as a document. */
 export type RenderedChat = {

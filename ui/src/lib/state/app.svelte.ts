@@ -16,6 +16,7 @@ import { EngineEvents } from "./events";
 import type { TextField } from "./fields";
 import { FolderImport } from "./folderImport.svelte";
 import { Folders } from "./folders.svelte";
+import { Forgetting } from "./forgetting.svelte";
 import { Palette } from "../actions/palette.svelte";
 import { Shortcuts } from "../actions/shortcuts.svelte";
 import { Help } from "./help.svelte";
@@ -94,6 +95,7 @@ export class App {
 	readonly folder: FolderImport;
 	readonly openings: Openings;
 	readonly deletion: ChatDeletion;
+	readonly forgetting: Forgetting;
 	readonly links: Links;
 	/** `null` outside the desktop window. */
 	readonly zoom: Zoom | null;
@@ -176,6 +178,7 @@ export class App {
 		allowPictures(shell.assetBase);
 		this.openings = new Openings(shell);
 		this.deletion = new ChatDeletion(this.api, { attempt: (action) => this.attempt(action), deleted: (chats) => this.#chatsDeleted(chats) });
+		this.forgetting = new Forgetting(this.api, { attempt: (action) => this.attempt(action), forgotten: () => this.#forgotten() });
 	}
 
 	/** Subscribes to events and loads the first screen. The returned function unsubscribes. */
@@ -421,6 +424,17 @@ export class App {
 			const shown = ids.length === 1 ? ids[0] : ids.find((id) => id === open);
 			if (shown !== undefined) await this.openChat(shown);
 		});
+	}
+
+	/** Shows what is left after something was forgotten. Nothing that it removed can be restored. */
+	async #forgotten(): Promise<void> {
+		this.clearUndo();
+		this.editor = null;
+		await Promise.all([this.loadLists(), this.settings.load()]);
+		const open = this.chat;
+		if (!open) return;
+		if (this.chats.all.some(({ id }) => id === open.id)) await open.load();
+		else this.leaveChat();
 	}
 
 	exportChats(ids: readonly string[], format: ChatFileFormat): Promise<void> {
