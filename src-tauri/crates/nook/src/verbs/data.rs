@@ -1,5 +1,7 @@
 //! `backup`, `restore`, `trash`, `check`: backups, deleted items, and integrity checks.
 
+pub(crate) mod forget;
+
 use std::path::PathBuf;
 
 use engine::api::{Backup, BackupKind, Difference, RestorePreview, TrashItem, TrashKind, TrashRef};

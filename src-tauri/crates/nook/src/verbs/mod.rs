@@ -10,7 +10,6 @@ mod endpoints;
 #[cfg(feature = "evaluation")]
 mod evaluation;
 mod export;
-mod forget;
 mod help_files;
 mod item_list;
 mod keys;
@@ -200,7 +199,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         } => call::call(engine, &operation, arguments, out).await,
         Verb::ApiKey { verb } => api_key::api_key(engine, verb, out).await,
         Verb::Update(args) => update::update(engine, &args, out).await,
-        Verb::Forget(args) => forget::forget(engine, args, out).await,
+        Verb::Forget(args) => data::forget::forget(engine, args, out).await,
         data @ (Verb::Backup { .. } | Verb::Restore { .. } | Verb::Trash { .. } | Verb::Check) => {
             data_verb(engine, data, out).await
         }

@@ -15,6 +15,7 @@ mod traces;
 use std::path::Path;
 
 pub use counts::ForgetCounts;
+use domain::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 pub use target::ForgetTarget;
 
@@ -79,9 +80,20 @@ fn remove(conn: &Connection, dir: &Path, target: ForgetTarget) -> Result<Removed
     }
     let left = traces::ids(conn)?;
     traces::remove_quotes(&mut write, &known.difference(&left).copied().collect())?;
-    let assets = write.assets_mut().purge(Before::CONDEMNED, &referred)?;
+    let assets = write
+        .assets_mut()
+        .purge(unreferred_since(target), &referred)?;
     Ok(RemovedRows {
         counts: before.minus(ForgetCounts::read(conn)?),
         assets,
     })
+}
+
+/// Assets without references since this time go too. Small copies of a card's own pictures have no
+/// references, and nothing tells whose they are.
+fn unreferred_since(target: ForgetTarget) -> Timestamp {
+    match target {
+        ForgetTarget::Character(_) => Timestamp(i64::MAX),
+        ForgetTarget::Persona { .. } | ForgetTarget::Span { .. } => Before::CONDEMNED,
+    }
 }
