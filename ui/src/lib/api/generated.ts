@@ -3219,6 +3219,8 @@ export type RemainderKind =
 "backupsKept" | 
 /**  No new backup could be made, so no old one was removed. The next backup does it. */
 "backupFailed" | 
+/**  It could not be noted which backups must go, so none of them is removed. */
+"backupsUnnoted" | 
 /**  A backup could not be removed. The next backup tries it again. */
 "backupLeft" | 
 /**  Backups of other data folders in the second location. */

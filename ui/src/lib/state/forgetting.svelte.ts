@@ -34,7 +34,7 @@ export class Forgetting {
 
 	/** Counts what would be removed, then asks. */
 	async ask(subject: ForgetSubject, name: string): Promise<void> {
-		if (this.counting) return;
+		if (this.counting || this.working) return;
 		this.counting = true;
 		await this.callbacks.attempt(async () => {
 			const preview = await this.api.forgetPreview(subject);
@@ -43,10 +43,8 @@ export class Forgetting {
 		this.counting = false;
 	}
 
-	/** A removal that has begun cannot be cancelled. */
-	cancel = (): void => {
-		if (!this.working) this.asked = null;
-	};
+	/** Closes the question. A removal that has begun goes on. */
+	cancel = (): void => void (this.asked = null);
 
 	/** Forgets. With `backups`, the backups that contain it are removed too. */
 	async confirm(backups: boolean): Promise<void> {
@@ -55,9 +53,9 @@ export class Forgetting {
 		this.working = true;
 		const done = await attempt(this, async () => void (this.report = await this.api.forget(asked.subject, backups)));
 		this.working = false;
-		if (!done) return;
-		this.cancel();
-		await this.callbacks.attempt(() => this.callbacks.forgotten());
+		// A failure is shown with the question, also if the dialog was closed meanwhile.
+		this.asked = done ? null : asked;
+		if (done) await this.callbacks.attempt(() => this.callbacks.forgotten());
 	}
 
 	closeReport = (): void => void (this.report = null);

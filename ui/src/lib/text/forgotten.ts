@@ -2,7 +2,7 @@ import type { ForgetCounts, ForgetRemainder } from "../api/generated";
 import { number } from "../i18n/format";
 import { t } from "../i18n/i18n.svelte";
 
-const KINDS = ["characters", "personas", "chats", "messages", "versions", "earlierTexts", "memories", "summaries", "vectors", "prompts", "documents", "drafts", "cardVersions", "files"] as const satisfies (keyof ForgetCounts)[];
+const KINDS = ["characters", "personas", "chats", "messages", "versions", "earlierTexts", "memories", "summaries", "vectors", "prompts", "documents", "drafts", "cardVersions", "files"] as const satisfies readonly (keyof ForgetCounts)[];
 
 /** One line for each kind of which there is something. */
 export function countLines(counts: ForgetCounts): string[] {

@@ -50,6 +50,11 @@ pub(crate) fn note_removed(store: &mut WriteTransaction<'_>) -> Result<(), Store
     store.settings_mut().set(TO_ERASE, "true")
 }
 
+/// Notes that the text of removed prompts was erased.
+pub(crate) fn note_erased(store: &mut WriteTransaction<'_>) -> Result<(), StoreError> {
+    store.settings_mut().remove(TO_ERASE)
+}
+
 impl Privacy {
     pub(super) fn new(base: &Base, app_settings: &AppSettings) -> Self {
         Self {
@@ -121,9 +126,7 @@ impl Privacy {
             return Ok(());
         }
         store.erase_removed_text().await?;
-        Ok(store
-            .write(|store| store.settings_mut().remove(TO_ERASE))
-            .await?)
+        Ok(store.write(note_erased).await?)
     }
 
     /// Switches the window's log as the setting says. If it is off, deletes the log files.

@@ -1,8 +1,8 @@
 //! Removes everything about a character, a persona or a span of time from the database, in one
 //! transaction. A preview runs the same transaction and rolls it back, so its numbers are exact.
 //!
-//! The removed text is still in the free pages of the file until [`crate::Store::erase_removed_text`].
-//! Backups keep their copies until [`crate::Store::owe_backups`] and the next backup.
+//! [`crate::Store::forget`] also erases the removed text from the file, and notes which backups
+//! must go.
 
 mod affected;
 mod character;
@@ -22,12 +22,16 @@ pub use target::ForgetTarget;
 use crate::connection::{Durability, set_durability};
 use crate::{AssetHash, Before, ReadTransaction, StoreError, WriteTransaction, purge};
 
-/// What was removed, and the files that could not be.
+/// What was removed, and why the rest could not be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgotten {
     pub counts: ForgetCounts,
-    /// Why files of pictures could not be deleted, if so. Their rows are removed.
+    /// Files of pictures could not be deleted. Their rows are removed.
     pub files_left: Option<String>,
+    /// It could not be noted that backups must go.
+    pub backups_left: Option<String>,
+    /// The database file could not be rebuilt, and may contain traces of the text.
+    pub traces_left: Option<String>,
 }
 
 /// Rows that a transaction has removed, and the assets whose files go after its commit.
@@ -48,6 +52,7 @@ pub(crate) fn preview(
     Ok(removed.counts)
 }
 
+/// Removes the rows and the files of pictures.
 pub(crate) fn forget(
     conn: &mut Connection,
     dir: &Path,
@@ -63,6 +68,7 @@ pub(crate) fn forget(
     Ok(Forgotten {
         counts: removed.counts,
         files_left,
+        ..Forgotten::default()
     })
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError};
 use domain::Timestamp;
 
 use super::handle::Store;
-use crate::{BackupFile, ForgetCounts, ForgetTarget, Forgotten, StoreError, backup, forget};
+use crate::{BackupFile, ForgetCounts, ForgetTarget, Forgotten, StoreError, backup, forget, purge};
 
 impl Store {
     /// The numbers of items that [`Self::forget`] would remove. Nothing is changed.
@@ -25,20 +25,34 @@ impl Store {
             .run(move |conn| place.explain(|dir| forget::preview(conn, dir, target)))
     }
 
-    /// Removes everything about `target` from the database and the picture folder. Its text stays
-    /// in free pages of the database file until [`Self::erase_removed_text`], and in backups until
-    /// [`Self::owe_backups`] and the next backup.
+    /// Removes everything about `target` from the database file and the picture folder. With
+    /// `forgotten`, the time of now, notes that the backups made so far must not contain it any
+    /// more: every later backup removes those that do, as far as they can be reached.
+    ///
+    /// No backup is made meanwhile, because a copy would have the text in its free pages.
     ///
     /// # Errors
-    /// `NotFound` if the character or the persona does not exist.
+    /// `NotFound` if the character or the persona does not exist. Nothing has changed then. A
+    /// failure after the removal is part of the result.
     pub fn forget(
         &self,
         target: ForgetTarget,
+        forgotten: Option<Timestamp>,
     ) -> impl Future<Output = Result<Forgotten, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.writer.run(move |conn| {
+            let _alone = place
+                .backing_up
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             place.changed.store(true, Ordering::Relaxed);
-            place.explain(|dir| forget::forget(conn, dir, target))
+            place.explain(|dir| {
+                let mut done = forget::forget(conn, dir, target)?;
+                let noted = forgotten.map_or(Ok(()), |now| backup::owe(dir, target, now));
+                done.backups_left = noted.err().map(|error| error.to_string());
+                done.traces_left = purge::erase(conn).err().map(|error| error.to_string());
+                Ok(done)
+            })
         })
     }
 
@@ -51,23 +65,6 @@ impl Store {
         self.inner
             .readers
             .run(move |_| backup::holders_of(&place.dir, target))
-    }
-
-    /// Notes that the backups made so far must not contain `target` any more. Every later backup
-    /// removes those that do, as far as they can be reached.
-    pub fn owe_backups(
-        &self,
-        target: ForgetTarget,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
-        let place = Arc::clone(&self.inner.place);
-        self.inner.readers.run(move |_| {
-            let _alone = place
-                .backing_up
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            backup::owe(&place.dir, target, now)
-        })
     }
 
     /// Whether backups in a second place are to be removed that is there.

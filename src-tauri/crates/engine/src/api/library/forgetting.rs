@@ -61,6 +61,8 @@ pub enum RemainderKind {
     BackupsKept,
     /// No new backup could be made, so no old one was removed. The next backup does it.
     BackupFailed,
+    /// It could not be noted which backups must go, so none of them is removed.
+    BackupsUnnoted,
     /// A backup could not be removed. The next backup tries it again.
     BackupLeft,
     /// Backups of other data folders in the second location.

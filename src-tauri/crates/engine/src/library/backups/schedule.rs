@@ -87,9 +87,15 @@ impl Backups {
     }
 
     /// Whether something has changed, or a second place is back that still has forgotten items.
-    fn is_due(&self) -> bool {
+    async fn is_due(&self) -> bool {
         let store = self.base().store();
-        store.changed_since_backup() || Store::can_remove_owed(store.dir())
+        if store.changed_since_backup() {
+            return true;
+        }
+        let dir = store.dir().to_owned();
+        // A folder on the network may answer late.
+        let owed = tokio::task::spawn_blocking(move || Store::can_remove_owed(&dir));
+        owed.await.unwrap_or(false)
     }
 
     pub(crate) fn back_up_in_background(&self) {
@@ -151,7 +157,7 @@ async fn back_up_hourly(backups: WeakBackups, first: Duration) {
             return;
         };
         wait = AGAIN;
-        if backups.is_due() {
+        if backups.is_due().await {
             match backups.back_up(BackupKind::Automatic).await {
                 Ok(_) => (wait, failures) = (HOUR, 0),
                 Err(error) => {

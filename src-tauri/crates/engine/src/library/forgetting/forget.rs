@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use domain::ChatId;
-use store::{BackupFile, BackupKind, ForgetTarget, Store};
+use store::{BackupFile, BackupKind, Store};
 
 use crate::api::{ApiError, Changed, ForgetPreview, ForgetReport, ForgetSubject, RemainderKind};
 use crate::base::error::ApiResult;
@@ -56,21 +56,18 @@ impl Forgetting {
         let reserved = self.stop_replies(&chats).await?;
         let caches = self.cache_keys(&chats).await?;
         store.write(privacy::note_removed).await?;
-        let forgotten = store.forget(target).await?;
-        let mut report = ForgetReport {
-            removed: forgotten.counts,
-            ..ForgetReport::default()
-        };
-        if let Some(reason) = forgotten.files_left {
-            report.leave(RemainderKind::Files, reason);
+        let forgotten_at = backups.then(|| self.base().now());
+        let forgotten = store.forget(target, forgotten_at).await?;
+        let mut report = ForgetReport::of(&forgotten);
+        if forgotten.traces_left.is_none()
+            && let Err(error) = store.write(privacy::note_erased).await
+        {
+            tracing::warn!(%error, "the database file will be rebuilt once more");
         }
         self.drop_caches(caches, &mut report).await;
         drop(reserved);
-        if let Err(error) = self.config.privacy.erase_removed_prompts().await {
-            report.leave(RemainderKind::Traces, error);
-        }
         if backups {
-            self.remove_backups(target, &mut report).await;
+            self.remove_backups(&mut report).await;
         } else {
             self.keep_backups(&holders, &mut report).await;
         }
@@ -113,12 +110,7 @@ impl Forgetting {
     }
 
     /// A new backup removes those that contain the forgotten.
-    async fn remove_backups(&self, target: ForgetTarget, report: &mut ForgetReport) {
-        let store = self.base().store();
-        if let Err(error) = store.owe_backups(target, self.base().now()).await {
-            report.leave(RemainderKind::BackupFailed, error);
-            return;
-        }
+    async fn remove_backups(&self, report: &mut ForgetReport) {
         match self.backups.back_up(BackupKind::ByHand).await {
             Ok(taken) => {
                 report.settle(&taken.settled);

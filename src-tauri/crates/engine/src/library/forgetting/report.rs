@@ -1,10 +1,28 @@
 //! What a report says was not removed.
 
-use store::Settled;
+use store::{Forgotten, Settled};
 
 use crate::api::{ForgetRemainder, ForgetReport, RemainderKind};
 
 impl ForgetReport {
+    pub(super) fn of(forgotten: &Forgotten) -> Self {
+        let mut report = Self {
+            removed: forgotten.counts,
+            ..Self::default()
+        };
+        let failures = [
+            (RemainderKind::Files, &forgotten.files_left),
+            (RemainderKind::BackupsUnnoted, &forgotten.backups_left),
+            (RemainderKind::Traces, &forgotten.traces_left),
+        ];
+        for failure in failures {
+            if let Some(reason) = failure.1 {
+                report.leave(failure.0, reason);
+            }
+        }
+        report
+    }
+
     /// Notes one thing that was not removed.
     pub(super) fn leave(&mut self, kind: RemainderKind, detail: impl ToString) {
         self.left.push(ForgetRemainder {

@@ -122,6 +122,10 @@ fn left_line(left: &ForgetRemainder) -> String {
         RemainderKind::BackupFailed => {
             "the backups, because no new one could be made; the next backup removes them".to_owned()
         }
+        RemainderKind::BackupsUnnoted => {
+            "the backups, because it could not be noted which must go; delete them yourself"
+                .to_owned()
+        }
         RemainderKind::BackupLeft => "a backup; the next backup tries it again".to_owned(),
         RemainderKind::ForeignBackups => {
             format!("{count} backups of other data folders in the second folder")

@@ -28,8 +28,7 @@ async fn with_second_place() -> (tempfile::TempDir, tempfile::TempDir, Store) {
 async fn the_next_backup_replaces_those_that_hold_it() {
     let (dir, _other, store) = with_second_place().await;
     assert_eq!(store.backups_about(ALL).await.unwrap().len(), 2);
-    store.forget(ALL).await.unwrap();
-    store.owe_backups(ALL, Timestamp(20)).await.unwrap();
+    store.forget(ALL, Some(Timestamp(20))).await.unwrap();
     let made = store
         .backup(Timestamp(20), BackupKind::ByHand)
         .await
@@ -52,8 +51,7 @@ async fn a_second_place_is_cleaned_when_it_is_back() {
         other.path().join("away"),
     );
     std::fs::rename(&place, &away).unwrap();
-    store.forget(ALL).await.unwrap();
-    store.owe_backups(ALL, Timestamp(20)).await.unwrap();
+    store.forget(ALL, Some(Timestamp(20))).await.unwrap();
     let made = store
         .backup(Timestamp(20), BackupKind::ByHand)
         .await
@@ -85,8 +83,7 @@ async fn a_new_message_of_the_same_day_stays_in_backups() {
         from: Timestamp(0),
         until: Timestamp(100),
     };
-    store.forget(day).await.unwrap();
-    store.owe_backups(day, Timestamp(20)).await.unwrap();
+    store.forget(day, Some(Timestamp(20))).await.unwrap();
     store
         .write(|w| w.chats_mut().insert(&chat(CHAT, CHARACTER, 1)))
         .await

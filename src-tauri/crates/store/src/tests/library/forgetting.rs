@@ -119,7 +119,7 @@ async fn filled(store: &Store) {
 async fn a_forgotten_character_is_in_no_table() {
     let store = furnished().await;
     filled(&store).await;
-    let counts = store.forget(ALL).await.unwrap().counts;
+    let counts = store.forget(ALL, None).await.unwrap().counts;
     assert_eq!(
         counts,
         ForgetCounts {
@@ -143,7 +143,7 @@ async fn a_forgotten_character_is_in_no_table() {
     let hits = "SELECT count(*) FROM memory_words WHERE memory_words MATCH 'zanzibarquill'";
     assert_eq!(count(&store, hits).await, 0);
     store.check().await.unwrap();
-    let again = store.forget(ALL).await;
+    let again = store.forget(ALL, None).await;
     assert!(matches!(again, Err(StoreError::NotFound { .. })));
 }
 
@@ -154,7 +154,7 @@ async fn a_preview_counts_and_changes_nothing() {
     let before = rows(&store).await;
     let preview = store.preview_forget(ALL).await.unwrap();
     assert_eq!(rows(&store).await, before);
-    assert_eq!(store.forget(ALL).await.unwrap().counts, preview);
+    assert_eq!(store.forget(ALL, None).await.unwrap().counts, preview);
 }
 
 #[tokio::test]
@@ -163,8 +163,7 @@ async fn forgotten_text_is_gone_from_the_files() {
     let store = open(dir.path()).store;
     crate::tests::create_library(&store).await;
     filled(&store).await;
-    store.forget(ALL).await.unwrap();
-    store.erase_removed_text().await.unwrap();
+    store.forget(ALL, None).await.unwrap();
     drop(store);
     for entry in std::fs::read_dir(dir.path()).unwrap() {
         let path = entry.unwrap().path();
@@ -197,7 +196,7 @@ async fn assets_of_other_items_stay() {
     });
     let [own, shared]: [AssetHash; 2] = put.await.unwrap();
     store.keep_thumbnail(own, b"small").unwrap();
-    let forgotten = store.forget(ALL).await.unwrap();
+    let forgotten = store.forget(ALL, None).await.unwrap();
     assert_eq!((forgotten.counts.files, forgotten.files_left), (1, None));
     assert!(!store.asset_path(own).exists() && !store.thumbnail_path(own).exists());
     assert!(store.asset_path(shared).exists());
@@ -237,7 +236,7 @@ async fn a_group_goes_on_without_the_forgotten() {
         let store = furnished().await;
         group(&store).await;
         let counts = store
-            .forget(ForgetTarget::Character(gone))
+            .forget(ForgetTarget::Character(gone), None)
             .await
             .unwrap()
             .counts;
@@ -292,7 +291,7 @@ async fn quotes_in_other_chats_are_removed() {
         })
         .await
         .unwrap();
-    store.forget(ALL).await.unwrap();
+    store.forget(ALL, None).await.unwrap();
     let prompts = "SELECT count(*) FROM manifest WHERE json <> ''";
     assert_eq!(count(&store, prompts).await, 1, "the earlier prompt stays");
     let page = store
@@ -327,7 +326,7 @@ async fn memories_kept_from_a_deleted_chat_go_too() {
         })
         .await
         .unwrap();
-    assert_eq!(store.forget(ALL).await.unwrap().counts.memories, 1);
+    assert_eq!(store.forget(ALL, None).await.unwrap().counts.memories, 1);
     assert_eq!(count(&store, "SELECT count(*) FROM memory").await, 1);
 }
 
@@ -363,7 +362,7 @@ async fn a_forgotten_persona_leaves_the_texts() {
         id: KAI,
         by_default: false,
     };
-    let counts = store.forget(target).await.unwrap().counts;
+    let counts = store.forget(target, None).await.unwrap().counts;
     assert_eq!(
         counts,
         ForgetCounts {
@@ -395,7 +394,7 @@ async fn a_span_removes_the_messages_of_its_days() {
         })
         .await
         .unwrap();
-    let counts = store.forget(span(20, 30)).await.unwrap().counts;
+    let counts = store.forget(span(20, 30), None).await.unwrap().counts;
     assert_eq!(
         (
             counts.messages,
@@ -407,7 +406,7 @@ async fn a_span_removes_the_messages_of_its_days() {
     );
     assert_eq!(shown(&store).await, ["at 10", "at 30"]);
     assert_eq!(
-        store.forget(span(20, 30)).await.unwrap().counts,
+        store.forget(span(20, 30), None).await.unwrap().counts,
         ForgetCounts::default()
     );
     store.check().await.unwrap();
@@ -422,7 +421,7 @@ async fn a_chat_that_a_span_empties_goes() {
         .write(move |w| w.chats_mut().insert(&chat(empty, ADA, 1)))
         .await
         .unwrap();
-    let counts = store.forget(span(0, 100)).await.unwrap().counts;
+    let counts = store.forget(span(0, 100), None).await.unwrap().counts;
     assert_eq!((counts.chats, counts.messages), (1, 1));
     let left = store.read(|r| r.chats().ids(None)).await.unwrap();
     assert_eq!(left, [empty], "it was empty before");
