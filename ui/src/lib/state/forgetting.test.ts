@@ -20,7 +20,7 @@ async function asking(answers: Record<string, (args: never) => unknown> = {}) {
 	return { shell, failed, forgotten, forgetting };
 }
 
-test.each([true, false])("is forgotten only after a confirmation, backups: %s", async (backups) => {
+test.each([true, false])("forgets only after a confirmation, backups: %s", async (backups) => {
 	const { shell, forgotten, forgetting } = await asking();
 	expect([forgetting.asked, shell.count("forget")]).toEqual([{ subject: MIRA, name: "Mira", preview: PREVIEW }, 0]);
 	await forgetting.confirm(backups);
