@@ -35,15 +35,19 @@ fn held(conn: &Connection, ids: &[TrashId]) -> rusqlite::Result<Vec<bool>> {
 }
 
 /// The backups that contain something of `target`, in the order of [`list`].
-pub(crate) fn holders_of(dir: &Path, target: ForgetTarget) -> Result<Vec<BackupFile>, StoreError> {
+pub(crate) fn holders_of(
+    dir: &Path,
+    target: ForgetTarget,
+    key: Option<&DatabaseKey>,
+) -> Result<Vec<BackupFile>, StoreError> {
     let mut backups = list(dir)?;
-    backups.retain(|backup| holds(&backup.path, target));
+    backups.retain(|backup| holds(&backup.path, target, key));
     Ok(backups)
 }
 
 /// Whether a backup contains something of `target`. An unreadable backup is assumed to.
-pub(super) fn holds(backup: &Path, target: ForgetTarget) -> bool {
-    let found = read_only(backup).and_then(|conn| contains(&conn, target));
+pub(super) fn holds(backup: &Path, target: ForgetTarget, key: Option<&DatabaseKey>) -> bool {
+    let found = read_only(backup, key).and_then(|conn| contains(&conn, target));
     found.unwrap_or(true)
 }
 

@@ -7,6 +7,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
+use protection::DatabaseKey;
 
 use super::aside::set_aside_copies;
 use super::backup_file::{BackupFile, BackupKind, BackupPlace, Settled};
@@ -45,9 +46,14 @@ pub(crate) fn can_settle(dir: &Path) -> bool {
 
 /// Removes the backups that are to be removed, after a new one was made. `without_copy` is a second
 /// place that has no copy of the new one, so that its backups stay.
-pub(super) fn settle(dir: &Path, without_copy: Option<&Path>) -> Settled {
+pub(super) fn settle(
+    dir: &Path,
+    without_copy: Option<&Path>,
+    key: Option<&DatabaseKey>,
+) -> Settled {
     let mut settled = Settled::default();
     let mut choices = BackupChoices::read(dir);
+    let folder = DataFolder { dir, key };
     if choices.owed.is_empty() {
         return settled;
     }
@@ -60,13 +66,8 @@ pub(super) fn settle(dir: &Path, without_copy: Option<&Path>) -> Settled {
             .is_some_and(|folder| Some(folder) == without_copy || !folder.is_dir());
         let failures = settled.failed.len();
         if !is_away {
-            remove_owed(
-                dir,
-                &choices.origin,
-                &one,
-                &mut removed,
-                &mut settled.failed,
-            );
+            let backups = in_folder(dir, &choices.origin, one.folder.as_deref());
+            folder.remove_owed(backups, &one, &mut removed, &mut settled.failed);
         }
         if is_away || settled.failed.len() > failures {
             choices.owed.push(one);
@@ -79,29 +80,38 @@ pub(super) fn settle(dir: &Path, without_copy: Option<&Path>) -> Settled {
     settled
 }
 
-fn remove_owed(
-    dir: &Path,
-    origin: &str,
-    owed: &OwedRemoval,
-    removed: &mut HashSet<OsString>,
-    failed: &mut Vec<(PathBuf, String)>,
-) {
-    let backups = match in_folder(dir, origin, owed.folder.as_deref()) {
-        Ok(backups) => backups,
-        Err((folder, error)) => return failed.push((folder, error.to_string())),
-    };
-    let made_before = backups
-        .into_iter()
-        .filter(|backup| backup.own && owed.concerns(backup));
-    for backup in made_before {
-        if !holds(&backup.path, owed.target) {
-            continue;
-        }
-        match remove(dir, &backup) {
-            Ok(()) => {
-                removed.insert(name(&backup));
+/// A data folder, and the key of its backups.
+#[derive(Clone, Copy)]
+struct DataFolder<'f> {
+    dir: &'f Path,
+    key: Option<&'f DatabaseKey>,
+}
+
+impl DataFolder<'_> {
+    fn remove_owed(
+        self,
+        backups: Result<Vec<BackupFile>, (PathBuf, std::io::Error)>,
+        owed: &OwedRemoval,
+        removed: &mut HashSet<OsString>,
+        failed: &mut Vec<(PathBuf, String)>,
+    ) {
+        let backups = match backups {
+            Ok(backups) => backups,
+            Err((folder, error)) => return failed.push((folder, error.to_string())),
+        };
+        let made_before = backups
+            .into_iter()
+            .filter(|backup| backup.own && owed.concerns(backup));
+        for backup in made_before {
+            if !holds(&backup.path, owed.target, self.key) {
+                continue;
             }
-            Err(error) => failed.push((backup.path, error.to_string())),
+            match remove(self.dir, &backup, self.key) {
+                Ok(()) => {
+                    removed.insert(name(&backup));
+                }
+                Err(error) => failed.push((backup.path, error.to_string())),
+            }
         }
     }
 }

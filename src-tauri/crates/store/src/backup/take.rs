@@ -62,7 +62,7 @@ pub(crate) fn take(
         path,
         second_failed,
         missing,
-        settled: settle(dir, without_copy.as_deref()),
+        settled: settle(dir, without_copy.as_deref(), key),
     })
 }
 

@@ -64,7 +64,7 @@ impl Store {
         let place = Arc::clone(&self.inner.place);
         self.inner
             .readers
-            .run(move |_| backup::holders_of(&place.dir, target))
+            .run(move |_| backup::holders_of(&place.dir, target, place.key.as_deref()))
     }
 
     /// Whether backups in a second place are to be removed that is there.
