@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use domain::EndpointId;
-use engine::api::{ApiError, CardFormat, CharacterFields, EndpointDraft, ProviderClass};
+use engine::api::{ApiError, CardFormat, CharacterFields, EndReason, EndpointDraft, ProviderClass};
 use engine::{Engine, OpenError, Options};
 use tests::headless::Headless;
+use tests::scripted_hub::small_model;
 
 fn options(dir: &tempfile::TempDir) -> Options {
     Options {
@@ -181,7 +182,7 @@ async fn missing_model_is_an_error_and_keeps_the_message() {
     engine.send_message(chat, "Anybody?".into()).await.unwrap();
     let (message, reason) = tests::headless::ended(&mut events, chat).await;
     assert!(message.is_none());
-    let engine::api::EndReason::Failed {
+    let EndReason::Failed {
         error: ApiError::NoModel { hint, .. },
     } = reason
     else {
@@ -190,6 +191,48 @@ async fn missing_model_is_an_error_and_keeps_the_message() {
     assert!(hint.contains("Add a model file"), "{hint}");
     let kept = engine.whole_chat(chat).await.unwrap().page.messages;
     assert_eq!(kept.last().unwrap().swipes[0].text, "Anybody?");
+}
+
+/// No other model answers in its place.
+#[tokio::test]
+async fn default_model_without_its_file_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = Engine::open(options(&dir))
+        .await
+        .unwrap_or_else(|error| panic!("{error}"));
+    for (name, filler) in [("lost", 1_000), ("other", 2_000)] {
+        let file = dir.path().join(format!("{name}.gguf"));
+        fs::write(&file, small_model(name, filler)).unwrap();
+        engine.add_model(file).await.unwrap();
+    }
+    fs::remove_file(dir.path().join("lost.gguf")).unwrap();
+    let models = engine.list_models().await.unwrap();
+    let state = |name: &str| {
+        let model = models.iter().find(|model| model.name == name).unwrap();
+        (model.default, model.missing)
+    };
+    assert_eq!(
+        (state("lost"), state("other")),
+        ((true, true), (false, false))
+    );
+
+    let chat = engine.startup().await.unwrap().chat.unwrap();
+    let mut events = engine.subscribe();
+    engine.send_message(chat, "Anybody?".into()).await.unwrap();
+    let (_, reason) = tests::headless::ended(&mut events, chat).await;
+    let EndReason::Failed {
+        error:
+            ApiError::Provider {
+                message,
+                hint,
+                class: ProviderClass::Model,
+            },
+    } = reason
+    else {
+        panic!("{reason:?}")
+    };
+    assert!(message.contains("lost.gguf"), "{message}");
+    assert!(hint.contains("choose another model"), "{hint}");
 }
 
 #[tokio::test]

@@ -12,6 +12,8 @@ export interface AnsweringModel {
 	endpointId: string | null;
 	/** Whether a local model reads pictures. For an endpoint, a setting says so. */
 	readsPictures: boolean;
+	/** The model's file is missing, so a message to it fails. */
+	missing: boolean;
 }
 
 /** A model in the picker. */
@@ -49,7 +51,10 @@ export class Models {
 		[this.local, this.endpoints, this.loaded] = [local, endpoints, true];
 	}
 
-	/** The model for `chosen`. Without a choice, or if it was deleted, the default model, or else any local model. */
+	/**
+	 * The model for `chosen`. Without a choice, or if it was deleted, the default model, or else any local model. The engine
+	 * chooses in the same way: a model whose file is missing stays chosen.
+	 */
 	answering(chosen: ModelRef | null | undefined): AnsweringModel | null {
 		return this.#find(chosen) ?? this.#default();
 	}
@@ -93,21 +98,20 @@ export class Models {
 	}
 
 	#default(): AnsweringModel | null {
-		const usable = this.local.filter((model) => !model.missing);
 		const endpoint = this.endpoints.find((one) => one.default);
-		const chosen = ofModel(usable.find((model) => model.default)) ?? (endpoint ? ofEndpoint(endpoint, endpoint.defaultModel ?? endpoint.model) : null);
-		return chosen ?? ofModel(usable[0]);
+		const chosen = ofModel(this.local.find((model) => model.default)) ?? (endpoint ? ofEndpoint(endpoint, endpoint.defaultModel ?? endpoint.model) : null);
+		return chosen ?? ofModel(this.local.find((model) => !model.missing));
 	}
 }
 
 function ofModel(model: Model | undefined): AnsweringModel | null {
-	return model ? { name: model.name, host: null, endpoint: false, endpointId: null, readsPictures: model.readsPictures } : null;
+	return model ? { name: model.name, host: null, endpoint: false, endpointId: null, readsPictures: model.readsPictures, missing: model.missing } : null;
 }
 
 /** The name of the endpoint, plus the model if the endpoint has several. */
 function ofEndpoint(endpoint: Endpoint, model: string): AnsweringModel {
 	const several = endpoint.models.length > 1 && model !== "" && model !== endpoint.name;
-	return { name: several ? `${endpoint.name} · ${model}` : endpoint.name, host: hostOf(endpoint.url), endpoint: true, endpointId: endpoint.id, readsPictures: false };
+	return { name: several ? `${endpoint.name} · ${model}` : endpoint.name, host: hostOf(endpoint.url), endpoint: true, endpointId: endpoint.id, readsPictures: false, missing: false };
 }
 
 function modelsOf(endpoint: Endpoint): ModelOption[] {

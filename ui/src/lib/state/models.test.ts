@@ -15,14 +15,21 @@ async function models(local: Model[], endpoints: Endpoint[]) {
 
 test("model of the chat has priority over the default", async () => {
 	const all = await models([model("small", { default: true }), model("large")], [endpoint("far", "https://far.example/v1")]);
-	expect(all.answering(null)).toEqual({ name: "small", host: null, endpoint: false, endpointId: null, readsPictures: false });
+	expect(all.answering(null)).toEqual({ name: "small", host: null, endpoint: false, endpointId: null, readsPictures: false, missing: false });
 	expect(all.answering({ kind: "local", id: "large" })?.name).toBe("large");
-	expect(all.answering({ kind: "remote", id: "far" })).toEqual({ name: "far", host: "far.example", endpoint: true, endpointId: "far", readsPictures: false });
+	expect(all.answering({ kind: "remote", id: "far" })).toEqual({ name: "far", host: "far.example", endpoint: true, endpointId: "far", readsPictures: false, missing: false });
 });
 
 test("deleted model falls back to the default", async () => {
 	const all = await models([model("small", { default: true })], []);
 	expect(all.answering({ kind: "local", id: "gone" })?.name).toBe("small");
+});
+
+test("a chosen model without its file stays chosen", async () => {
+	const all = await models([model("there"), model("lost", { missing: true, default: true })], []);
+	expect(all.answering(null)).toMatchObject({ name: "lost", missing: true });
+	expect(all.answering({ kind: "local", id: "lost" })).toMatchObject({ name: "lost", missing: true });
+	expect(all.answering({ kind: "local", id: "there" })).toMatchObject({ name: "there", missing: false });
 });
 
 test("without a default an existing local file answers", async () => {

@@ -13,7 +13,8 @@ use crate::settings::layers::SettingLayers;
 
 impl SettingLayers {
     /// Chooses the model of a turn: the turn's own, else the chat's, else the default, else any
-    /// local model.
+    /// local model whose file is there. A chosen model stays chosen if only its file is gone, so
+    /// that no other model answers silently; the turn then fails and names the file.
     pub(crate) async fn choice(
         &self,
         chat: &Chat,
@@ -62,7 +63,7 @@ impl SettingLayers {
     }
 }
 
-/// The first choice whose model still exists.
+/// The first choice whose model is still in the library, or whose endpoint is.
 fn first_there(
     store: &ReadTransaction<'_>,
     choices: [Option<ModelChoice>; 2],

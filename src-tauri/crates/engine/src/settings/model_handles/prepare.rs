@@ -165,6 +165,9 @@ impl ModelHandles {
     }
 
     async fn local_handle(&self, model: LocalModel, asked: TurnSettings) -> ApiResult<ModelHandle> {
+        if !Path::new(&model.path).exists() {
+            return Err(files::file_gone(&model));
+        }
         let KnownTemplate {
             template,
             uncounted,

@@ -169,6 +169,18 @@ pub(crate) fn unusable(why: &str) -> ApiError {
     )
 }
 
+/// Error for a model whose file is no longer there.
+pub(crate) fn file_gone(model: &LocalModel) -> ApiError {
+    ApiError::Provider {
+        message: format!(
+            "{} cannot answer, because its file was not found: {}.",
+            model.name, model.path
+        ),
+        hint: "Put the file back, or choose another model.".into(),
+        class: api::ProviderClass::Model,
+    }
+}
+
 /// Names a model after its file, which users recognise. Headers often contain the name of a
 /// training run.
 fn file_name(path: &str) -> Option<String> {
