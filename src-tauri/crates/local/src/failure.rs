@@ -116,7 +116,7 @@ pub(crate) fn unreadable_picture() -> ProviderError {
 #[derive(Debug)]
 pub(crate) struct Death {
     pub(crate) status: Option<ExitStatus>,
-    /// The end of its stderr output.
+    /// The end of its stderr output, without content.
     pub(crate) stderr_tail: String,
     /// Why we ended it, if we did.
     pub(crate) killed_because: Option<String>,

@@ -32,6 +32,7 @@ mod failure;
 pub mod gguf;
 mod gpu_fit;
 mod host;
+mod last_output;
 pub mod library;
 mod load;
 mod pictures;

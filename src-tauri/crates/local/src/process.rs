@@ -16,6 +16,7 @@ use worker::saved::NOTICE;
 
 use crate::actor::Loaded;
 use crate::failure::{self, Death};
+use crate::last_output;
 use crate::settings::WorkerSettings;
 
 /// Environment variables passed to a worker: library paths, variables that Windows programs need,
@@ -49,6 +50,8 @@ pub(crate) struct Worker {
     pipe: ChildStdin,
     pub(crate) frames: mpsc::Receiver<Result<WorkerReply, FrameError>>,
     words: Arc<Mutex<Vec<u8>>>,
+    /// It has received a request that may hold text of the user.
+    has_content: bool,
     listener: JoinHandle<()>,
     /// It may use graphics devices.
     pub(crate) graphics: bool,
@@ -141,6 +144,7 @@ impl Worker {
             pipe,
             frames,
             words,
+            has_content: false,
             listener,
             graphics,
             loaded: None,
@@ -162,6 +166,7 @@ impl Worker {
         request: &WorkerRequest,
         limit: Duration,
     ) -> Result<(), FrameError> {
+        self.has_content |= !matches!(request, WorkerRequest::Load(_));
         let bytes = frame::encode(request)?;
         let written = timeout(limit, self.pipe.write_all(&bytes)).await;
         written
@@ -201,20 +206,15 @@ impl Worker {
         }
     }
 
-    /// Returns the end of stderr.
+    /// Returns the end of stderr, without content.
     pub(crate) fn stderr_tail(&self) -> String {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&words);
-        let lines: Vec<_> = text
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-            .collect();
-        let last = lines[lines.len().saturating_sub(4)..].join(" / ");
-        last.chars()
-            .filter(|character| !character.is_control())
-            .take(600)
-            .collect()
+        if self.has_content {
+            last_output::without_content(&text)
+        } else {
+            last_output::whole(&text)
+        }
     }
 }
 

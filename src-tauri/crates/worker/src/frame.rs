@@ -25,8 +25,9 @@ pub enum FrameError {
     TooLarge { bytes: usize },
     #[error("the pipe ended inside a frame, after {got} of {wanted} bytes")]
     Cut { wanted: usize, got: usize },
-    /// The frame boundary is intact, so the next frame can be read.
-    #[error("a frame does not follow the protocol: {0}")]
+    /// The frame boundary is intact, so the next frame can be read. The text does not quote the
+    /// frame, because logs must hold no content.
+    #[error("a frame does not follow the protocol: {:?} error at byte {}", .0.classify(), .0.column())]
     Malformed(#[source] serde_json::Error),
     #[error("the pipe failed: {0}")]
     Pipe(#[from] io::Error),
@@ -167,6 +168,13 @@ mod tests {
             Err(FrameError::Malformed(_))
         ));
         assert_eq!(read(&mut pipe).unwrap(), Some(WorkerRequest::Shutdown));
+    }
+
+    #[test]
+    fn error_does_not_quote_the_frame() {
+        let bytes = framed(b"{\"type\":\"Anna is ill\"}");
+        let error = read::<WorkerRequest>(&mut bytes.as_slice()).unwrap_err();
+        assert!(!error.to_string().contains("Anna"), "{error}");
     }
 
     #[test]
