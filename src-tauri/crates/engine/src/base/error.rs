@@ -153,6 +153,18 @@ pub(crate) fn internal(what: &str) -> ApiError {
     }
 }
 
+/// The text of an error for the log. It holds no content: an endpoint or a tool server may quote the
+/// chat in its message, and other messages quote what people wrote.
+pub(crate) fn without_content(error: &ApiError) -> String {
+    match error {
+        ApiError::Provider { class, .. } => format!("a provider failed: {class:?}"),
+        ApiError::ToolServer { .. } => "a tool server failed".to_owned(),
+        ApiError::ContextOverflow { .. } => "the prompt does not fit".to_owned(),
+        ApiError::BadInput { .. } => "the input was refused".to_owned(),
+        error => error.to_string(),
+    }
+}
+
 /// Logs the whole cause chain.
 fn log(error: &dyn Error) {
     let chain = std::iter::successors(Some(error), |&error| error.source());
@@ -165,7 +177,23 @@ fn log(error: &dyn Error) {
 
 #[cfg(test)]
 mod tests {
-    use super::sentence;
+    use super::*;
+    use crate::api::ProviderClass;
+
+    #[test]
+    fn log_does_not_quote_an_endpoint() {
+        let error = ApiError::Provider {
+            message: "The endpoint says: \"Anna is ill\" is too long.".into(),
+            hint: String::new(),
+            class: ProviderClass::BadRequest,
+        };
+        assert_eq!(without_content(&error), "a provider failed: BadRequest");
+        let full = ApiError::Storage {
+            message: "The disk is full.".into(),
+            hint: String::new(),
+        };
+        assert_eq!(without_content(&full), "The disk is full.");
+    }
 
     #[test]
     fn a_clause_becomes_a_sentence() {

@@ -6,7 +6,7 @@ use domain::chat::Chat;
 use recall::hints;
 
 use crate::api::{Draft, TurnOptions};
-use crate::base::error::ApiResult;
+use crate::base::error::{ApiResult, without_content};
 use crate::learn::handle::Learning;
 
 impl Learning {
@@ -42,7 +42,10 @@ impl Learning {
         let at_work = self.base().idle().at_work();
         let looking = tokio::spawn(async move {
             if let Err(error) = learning.try_to_understand_draft(chat, &draft).await {
-                tracing::info!(%error, "the prefetch for a draft failed, or its prompt does not fit");
+                tracing::info!(
+                    error = without_content(&error),
+                    "the prefetch for a draft failed, or its prompt does not fit"
+                );
             }
             drop(learning);
             drop(at_work);

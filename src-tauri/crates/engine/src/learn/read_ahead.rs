@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use crate::api::{Changed, TurnOptions};
-use crate::base::error::ApiResult;
+use crate::base::error::{ApiResult, without_content};
 use crate::base::panics::contained;
 use crate::learn::handle::Learning;
 use crate::library::snapshots::macro_variables;
@@ -66,7 +66,7 @@ impl Learning {
             )
             .await
         {
-            tracing::info!(%error, "a chat was not read ahead");
+            tracing::info!(error = without_content(&error), "a chat was not read ahead");
         }
     }
 

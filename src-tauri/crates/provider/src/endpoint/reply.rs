@@ -84,7 +84,8 @@ pub(crate) fn reply(
                 return;
             };
             retries += 1;
-            tracing::info!(retries, error = %failure.error, "sending the request again");
+            // The message may quote the prompt.
+            tracing::info!(retries, kind = ?failure.error.kind, status = failure.error.status, "sending the request again");
             yield Ok(retrying(retries, wait, &failure));
             if cancel.run_until_cancelled(tokio::time::sleep(wait)).await.is_none() {
                 for event in tally.ending(FinishReason::Cancelled) {

@@ -91,7 +91,8 @@ impl ToolServers {
             let running = self.running_server(&server).await?;
             match running.tools().await {
                 Ok(list) => self.keep_tools(&server, list.tools).await?,
-                Err(error) => tracing::info!(%error, "a tool server did not start"),
+                // The error may quote the output of the server.
+                Err(_) => tracing::info!(server = %id, "a tool server did not start"),
             }
         }
         self.shown_server(self.stored_server(id).await?).await

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use domain::chat::{Chat, Message};
 
 use crate::api::{ReplyTurn, TurnOptions};
-use crate::base::error::ApiResult;
+use crate::base::error::{ApiResult, without_content};
 use crate::base::records::convert::Speakers;
 use crate::base::running::ChatReservation;
 use crate::library::groups::scene::NextSpeaker;
@@ -101,7 +101,7 @@ impl Generation {
         };
         let next: ApiResult<Option<QueuedReply>> = next.await;
         next.unwrap_or_else(|error| {
-            tracing::warn!(chat = %id, ?error, "the next character of a group could not be called upon");
+            tracing::warn!(chat = %id, error = without_content(&error), "the next character of a group could not be called upon");
             None
         })
     }

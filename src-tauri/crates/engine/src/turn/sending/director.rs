@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::api::TurnOptions;
-use crate::base::error::{ApiResult, bad_input};
+use crate::base::error::{ApiResult, bad_input, without_content};
 use crate::library::chats::chat::said;
 use crate::library::groups::scene::{NextSpeaker, Scene};
 use crate::library::groups::turn_order::SpokenLine;
@@ -48,7 +48,10 @@ impl Sending {
             Ok(Some(chosen)) => chosen,
             Ok(None) => natural,
             Err(error) => {
-                tracing::info!(%error, "the model was not asked who speaks next");
+                tracing::info!(
+                    error = without_content(&error),
+                    "the model was not asked who speaks next"
+                );
                 natural
             }
         }

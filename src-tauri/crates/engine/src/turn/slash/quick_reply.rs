@@ -6,7 +6,7 @@ use domain::quick_reply::{QuickReplyAction, UnsupportedLine, fill};
 use domain::slash::{self, Typed};
 
 use crate::api::{CommandOutcome, Event, QuickReplyRun, TurnOptions};
-use crate::base::error::{ApiResult, bad_input, not_found};
+use crate::base::error::{ApiResult, bad_input, not_found, without_content};
 use crate::library::quick_replies::automatic::Moment;
 use crate::library::quick_replies::sets::ActiveQuickReplies;
 use crate::turn::slash::Slash;
@@ -135,7 +135,10 @@ impl Slash {
             let outcomes = match Box::pin(self.run_all(id, &commands, "")).await {
                 Ok(run) => run.outcomes,
                 Err(error) => {
-                    tracing::warn!(%error, "a quick reply could not run by itself");
+                    tracing::warn!(
+                        error = without_content(&error),
+                        "a quick reply could not run by itself"
+                    );
                     continue;
                 }
             };
