@@ -107,6 +107,7 @@ async fn task_prompt_extends_the_cached_chat() {
         (ask.cache_key.as_str(), ask.sampling.max_tokens),
         (chat.to_string().as_str(), 160)
     );
+    assert_eq!(ask.prompt.stop, ["\nMira:"]);
     assert_eq!(
         next.prompt.messages[..read.len() + 1],
         ask.prompt.messages[..read.len() + 1]

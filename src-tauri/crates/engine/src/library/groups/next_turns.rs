@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_name_is_a_stop_string() {
+    fn every_name_of_a_scene_is_a_stop_string() {
         assert_eq!(
             group().stops("Tom"),
             ["\nAda:", "\nBo:", "\nMary Ann:", "\nNarrator:", "\nTom:"]

@@ -2,8 +2,8 @@
 //!
 //! The head contains the public card parts of all members, so that it does not change with the
 //! speaker. The context block names the speaker and holds what only the speaker knows. It is sent
-//! for one turn only. All names are stop strings, including the persona's, so that no reply speaks
-//! for somebody else.
+//! for one turn only. All names but the speaker's are stop strings, including the persona's, so that
+//! no reply speaks for somebody else.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -137,7 +137,8 @@ impl Scene {
         self.members.iter().map(|member| member.name.as_str())
     }
 
-    /// Stop strings besides those of the template: the start of a line by any other speaker.
+    /// Stop strings besides those of the template: the start of a line by any speaker. The turn
+    /// leaves out the one who speaks.
     pub(crate) fn stops(&self, persona: &str) -> Vec<String> {
         let others = [NARRATOR, persona]
             .into_iter()

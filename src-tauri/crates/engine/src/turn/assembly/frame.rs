@@ -5,6 +5,7 @@ use context::frame::{
     Candidate, Frame, HeadPart, InsertionPoint, LoreSection, Placed, PromptTime, USUAL_ORDER,
     differing_source_text,
 };
+use context::lore::GenerationKind;
 use context::macros::{Expanded, MacroState};
 use context::plan::PlannedBlock;
 use context::prompt_template::{
@@ -147,24 +148,33 @@ pub(crate) fn build(
 }
 
 /// Texts that end the reply: those of the template and of the settings, and the names of all others
-/// in a group scene.
+/// in a group scene. The name of the writer ends no reply, because many models begin with it on a
+/// line of its own.
 fn stop_texts(builder: &mut Builder<'_>, of_template: &[String]) -> Vec<String> {
     let turn = builder.turn;
     let inputs = &turn.inputs;
+    let persona = &inputs.snapshot.persona.name;
+    let writer = match inputs.kind {
+        GenerationKind::Impersonate => persona,
+        _ => &inputs.speaker,
+    };
+    let own_line = format!("\n{writer}:");
+    let is_own_name = |text: &String| inputs.speaker != *persona && *text == own_line;
     let mut stop: Vec<String> = of_template
         .iter()
         .map(|text| builder.expand_now(text))
+        .filter(|text| !is_own_name(text))
         .collect();
     let own = domain::sampling::texts(&inputs.values.stop_strings);
     stop.extend(
         own.map(|text| builder.expand_now(&text))
             .filter(|text| !text.trim().is_empty()),
     );
-    let others = inputs.snapshot.group.stops(&inputs.snapshot.persona.name);
+    let names = inputs.snapshot.group.stops(persona);
     stop.extend(
-        others
+        names
             .into_iter()
-            .filter(|text| !of_template.contains(text)),
+            .filter(|text| !of_template.contains(text) && !is_own_name(text)),
     );
     stop
 }
