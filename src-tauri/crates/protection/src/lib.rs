@@ -39,5 +39,7 @@ pub use passphrase::{MAX_PASSPHRASE_CHARACTERS, Passphrase, PassphraseError};
 pub use passphrase_cost::{CostError, PassphraseCost};
 pub use random::RandomError;
 pub use recovery_code::{RecoveryCode, RecoveryCodeError};
-pub use sealed_file::{SealedFileError, SealedReader, SealedWriter};
+pub use sealed_file::{
+    SEALED_MAGIC, SealedFileError, SealedReader, SealedWriter, sealed_content_bytes,
+};
 pub use sealed_name::SealedName;

@@ -2,7 +2,7 @@
 """Decrypts the sealed files of a protected Inglenook folder with its passphrase.
 
 usage: decrypt.py FOLDER OUT < PASSPHRASE      (needs Python 3.8 and PyNaCl: pip install pynacl)
-It also writes the key of the database to OUT/database.key. src-tauri/docs/protection.md has the layouts."""
+It also writes OUT/database.key for decrypt_database.py. src-tauri/docs/protection.md has the layouts."""
 import hmac, json, pathlib, sys, unicodedata
 from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_decrypt as open_sealed
 from nacl.exceptions import CryptoError
@@ -18,8 +18,7 @@ def derive(secret, purpose):
 
 
 def normal_form(text):
-    composed = unicodedata.normalize("NFC", text)
-    return "".join(" " if letter.isspace() else letter for letter in composed).strip()
+    return "".join(" " if letter.isspace() else letter for letter in unicodedata.normalize("NFC", text)).strip()
 
 
 def unlock(key_file, passphrase):
@@ -46,13 +45,13 @@ keys = [derive(root, purpose) for root in (data_key, derive(data_key, b"private 
         for purpose in (b"files", b"caches")]
 out.mkdir(parents=True, exist_ok=True)
 (out / "database.key").write_text(derive(data_key, b"database").hex())
-for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-    sealed, name = path.read_bytes(), path.name[:64]
-    if not sealed.startswith(MAGIC):
-        continue
+for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.read_bytes().startswith(MAGIC)):
+    name = bound = path.name[:64]
+    if name.endswith(".json"):  # A manifest of a backup, whose name is not sealed.
+        bound = hmac.new(derive(data_key, b"names"), b"backups/" + name.encode(), "sha256").hexdigest()
     for key in keys:
         try:
-            (out / name).write_bytes(b"".join(opened(sealed, name, key)))
+            (out / name).write_bytes(b"".join(opened(path.read_bytes(), bound, key)))
             break
         except (CryptoError, ValueError):
             continue  # Sealed with another key of the folder, renamed or damaged.

@@ -24,11 +24,12 @@ pub(super) const TAG_BYTES: usize = 16;
 /// A chunk in the file, in bytes.
 pub(super) const SEALED_CHUNK_BYTES: usize = CHUNK_BYTES + TAG_BYTES;
 
-const MAGIC: &[u8; 8] = b"NOOKSEAL";
+/// The first bytes of every sealed file.
+pub const SEALED_MAGIC: &[u8; 8] = b"NOOKSEAL";
 const VERSION: u8 = 1;
 /// The nonce of XChaCha20-Poly1305 without the five bytes that STREAM fills.
 const NONCE_BYTES: usize = 19;
-pub(super) const HEADER_BYTES: usize = MAGIC.len() + 1 + NONCE_BYTES;
+pub(super) const HEADER_BYTES: usize = SEALED_MAGIC.len() + 1 + NONCE_BYTES;
 /// Header and name.
 const ASSOCIATED_BYTES: usize = HEADER_BYTES + 32;
 
@@ -56,9 +57,9 @@ impl SealedHeader {
                 io::ErrorKind::UnexpectedEof => SealedFileError::NotSealed,
                 _ => error.into(),
             })?;
-        let (magic, rest) = bytes.split_at(MAGIC.len());
+        let (magic, rest) = bytes.split_at(SEALED_MAGIC.len());
         let (version, random) = rest.split_at(1);
-        if magic != MAGIC || version[0] == 0 {
+        if magic != SEALED_MAGIC || version[0] == 0 {
             return Err(SealedFileError::NotSealed);
         }
         if version[0] > VERSION {
@@ -71,9 +72,9 @@ impl SealedHeader {
 
     pub(super) fn bytes(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
-        let (magic, rest) = bytes.split_at_mut(MAGIC.len());
+        let (magic, rest) = bytes.split_at_mut(SEALED_MAGIC.len());
         let (version, random) = rest.split_at_mut(1);
-        magic.copy_from_slice(MAGIC);
+        magic.copy_from_slice(SEALED_MAGIC);
         version[0] = VERSION;
         random.copy_from_slice(&self.nonce);
         bytes
@@ -137,6 +138,14 @@ impl ChunkTable {
     pub(super) fn content_bytes(self) -> u64 {
         u64::from(self.count - 1) * CHUNK_BYTES as u64 + (self.last_sealed - TAG_BYTES) as u64
     }
+}
+
+/// Bytes of the content of a sealed file that has `sealed_bytes` bytes on the disk.
+///
+/// # Errors
+/// [`SealedFileError`] if no sealed file has this size.
+pub fn sealed_content_bytes(sealed_bytes: u64) -> Result<u64, SealedFileError> {
+    ChunkTable::of(sealed_bytes).map(ChunkTable::content_bytes)
 }
 
 /// Place of a chunk in the file.

@@ -10,6 +10,7 @@ mod writer;
 
 use std::io;
 
+pub use layout::{SEALED_MAGIC, sealed_content_bytes};
 pub use reader::SealedReader;
 pub use writer::SealedWriter;
 

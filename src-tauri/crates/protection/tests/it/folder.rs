@@ -79,7 +79,8 @@ fn sixty_lines_of_python_decrypt_a_folder() {
     assert_eq!(database, hex::encode(bytes(&folder.key)));
 }
 
-/// Seals a file with each key of the folder. Returns their names on the disk, with their contents.
+/// Seals a file with each key of the folder, and a manifest of a backup. Returns their names on the
+/// disk, with their contents.
 fn write_files(folder: &Folder, into: &Path) -> Vec<(String, Vec<u8>)> {
     let private = folder.key.private_folder_key();
     let keys = [
@@ -95,7 +96,22 @@ fn write_files(folder: &Folder, into: &Path) -> Vec<(String, Vec<u8>)> {
         fs::write(into.join(name.to_string()), seal(&content, &key, &name)).unwrap();
         (name.to_string(), content)
     };
-    keys.into_iter().zip(lengths).map(write).collect()
+    let mut files: Vec<_> = keys.into_iter().zip(lengths).map(write).collect();
+    files.push(write_manifest(folder, into));
+    files
+}
+
+/// A manifest keeps its name, and is bound to the sealed one.
+fn write_manifest(folder: &Folder, into: &Path) -> (String, Vec<u8>) {
+    let name = "inglenook-20260101T000000.000Z-0b5e55ed.json";
+    let sealed_name = folder
+        .key
+        .name_key()
+        .sealed_name(&format!("backups/{name}"));
+    let content = content(300);
+    let sealed = seal(&content, &folder.key.file_key(), &sealed_name);
+    fs::write(into.join(name), sealed).unwrap();
+    (name.to_owned(), content)
 }
 
 fn decrypt(script: &Path, folder: &Path, out: &Path, typed: &str) {

@@ -3,7 +3,10 @@
 use std::io::{self, Cursor, Read as _, Seek as _, SeekFrom, Write as _};
 
 use proptest::prelude::*;
-use protection::{DataKey, FileKey, SealedFileError, SealedName, SealedReader, SealedWriter};
+use protection::{
+    DataKey, FileKey, SEALED_MAGIC, SealedFileError, SealedName, SealedReader, SealedWriter,
+    sealed_content_bytes,
+};
 
 use crate::rounds;
 use crate::world::{CHUNK, HEADER, SEALED_CHUNK, content, seal, unseal};
@@ -325,4 +328,18 @@ proptest! {
 
 fn last_chunk(length: usize) -> u32 {
     (length.div_ceil(CHUNK).max(1) - 1) as u32
+}
+
+#[test]
+fn the_size_of_a_file_gives_that_of_its_content() {
+    let place = Place::new();
+    for length in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
+        let sealed = place.seal(&content(length));
+        assert!(sealed.starts_with(SEALED_MAGIC));
+        let bytes = sealed_content_bytes(sealed.len() as u64).unwrap();
+        assert_eq!(bytes, length as u64);
+    }
+    for size in [0, HEADER, HEADER + 15, HEADER + SEALED_CHUNK + 15] {
+        assert!(sealed_content_bytes(size as u64).is_err(), "{size}");
+    }
 }
