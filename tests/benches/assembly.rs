@@ -216,7 +216,7 @@ async fn fill(dir: &Path, chat: ChatId, messages: usize) {
         dir,
         store::Options {
             now: NOW,
-            key: None,
+            keys: None,
         },
     )
     .unwrap()
@@ -271,7 +271,7 @@ async fn remember(dir: &Path, character: CharacterId) {
         dir,
         store::Options {
             now: NOW,
-            key: None,
+            keys: None,
         },
     )
     .unwrap()
@@ -330,7 +330,7 @@ async fn read(dir: &Path) {
         dir,
         store::Options {
             now: NOW,
-            key: None,
+            keys: None,
         },
     )
     .unwrap()

@@ -22,7 +22,7 @@ pub(crate) async fn run() {
         dir.path(),
         Options {
             now: Timestamp(1),
-            key: None,
+            keys: None,
         },
     )
     .unwrap()

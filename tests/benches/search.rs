@@ -141,7 +141,7 @@ async fn fill(dir: &std::path::Path, chat: ChatId, character: CharacterId, count
         dir,
         store::Options {
             now: NOW,
-            key: None,
+            keys: None,
         },
     )
     .expect("the store opens")

@@ -234,9 +234,9 @@ async fn wrong_clock_does_not_empty_the_trash() {
     drop(engine);
     assert_eq!(session(dir.path(), 1).await, 1);
     assert_eq!(session(dir.path(), 31).await, 1, "a jump counts only later");
-    let before = store::Store::backups(dir.path()).unwrap().len();
+    let before = store::Store::backups(dir.path(), None).unwrap().len();
     assert_eq!(session(dir.path(), 32).await, 0, "the clock went on");
-    let backups = store::Store::backups(dir.path()).unwrap();
+    let backups = store::Store::backups(dir.path(), None).unwrap();
     assert!(
         backups.len() > before && store::Store::check_backup(&backups[0].path, None).is_ok(),
         "a backup was made first"

@@ -8,10 +8,13 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use crate::FolderKeys;
+
 /// A consistent snapshot of the store.
 pub struct ReadTransaction<'c> {
     pub(crate) conn: &'c Connection,
     pub(crate) dir: &'c Path,
+    pub(crate) keys: Option<&'c FolderKeys>,
 }
 
 /// One transaction. It is rolled back if the closure returns an error.
@@ -28,25 +31,22 @@ impl<'c> Deref for WriteTransaction<'c> {
     }
 }
 
-/// Assets: pictures and imported files. This handle also knows the folder of their files.
+/// Assets: pictures and imported files.
 pub struct Assets<'a> {
     pub(crate) conn: &'a Connection,
-    pub(crate) dir: &'a Path,
 }
 
-/// Write access to [`Assets`].
+/// Write access to [`Assets`]. This handle also knows the folder of their files, and its keys.
 pub struct AssetsMut<'a> {
     pub(crate) conn: &'a Connection,
     pub(crate) dir: &'a Path,
+    pub(crate) keys: Option<&'a FolderKeys>,
 }
 
 impl ReadTransaction<'_> {
     /// Assets: pictures and imported files.
     pub fn assets(&self) -> Assets<'_> {
-        Assets {
-            conn: self.conn,
-            dir: self.dir,
-        }
+        Assets { conn: self.conn }
     }
 }
 
@@ -56,6 +56,7 @@ impl WriteTransaction<'_> {
         AssetsMut {
             conn: self.read.conn,
             dir: self.read.dir,
+            keys: self.read.keys,
         }
     }
 }

@@ -1,14 +1,12 @@
 //! Asset names: content hashes.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// SHA-256 of an asset's bytes; as text, 64 lower-case hexadecimal digits. Assets have no other
-/// file names.
+/// SHA-256 of an asset's bytes; as text, 64 lower-case hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AssetHash([u8; 32]);
@@ -29,12 +27,6 @@ impl AssetHash {
 
     pub(crate) fn as_bytes(&self) -> &[u8; 32] {
         &self.0
-    }
-
-    /// Returns `ab/abcd...` below `assets`. The 256 subfolders keep each folder small.
-    pub(crate) fn path_in(&self, assets: &Path) -> PathBuf {
-        let name = self.to_string();
-        assets.join(&name[..2]).join(name)
     }
 }
 

@@ -7,10 +7,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use protection::DatabaseKey;
 use rusqlite::Connection;
 
-use crate::{AssetHash, StoreError, backup, files};
+use crate::asset_folder::AssetFolder;
+use crate::{AssetHash, FolderKeys, StoreError, backup, files};
 
 /// File systems record times less exactly than the clock of the program.
 const GRANULARITY: Duration = Duration::from_secs(5);
@@ -25,15 +25,18 @@ pub struct AssetRepair {
 }
 
 /// Restores the files that are missing or have another size than the database says.
-pub(crate) fn heal_all(conn: &Connection, dir: &Path) -> Result<AssetRepair, StoreError> {
-    let live = dir.join(files::ASSETS);
+pub(crate) fn heal_all(
+    conn: &Connection,
+    dir: &Path,
+    keys: Option<&FolderKeys>,
+) -> Result<AssetRepair, StoreError> {
+    let live = AssetFolder::assets(dir, keys);
     let mut repair = AssetRepair::default();
     for (hash, bytes) in backup::assets_in(conn)? {
-        let path = hash.path_in(&live);
-        if fs::metadata(&path).is_ok_and(|file| file.len() == bytes) {
+        if live.content_bytes(hash) == Some(bytes) {
             continue;
         }
-        match heal(dir, hash)? {
+        match heal(dir, hash, keys)? {
             Some(_) => repair.healed += 1,
             None => repair.lost.push(hash),
         }
@@ -41,13 +44,24 @@ pub(crate) fn heal_all(conn: &Connection, dir: &Path) -> Result<AssetRepair, Sto
     Ok(repair)
 }
 
-/// Restores one file from the backups, and returns its content. `None` if no backup has it.
-pub(crate) fn heal(dir: &Path, hash: AssetHash) -> Result<Option<Vec<u8>>, StoreError> {
-    let Some(content) = backup::pooled(dir, hash) else {
+/// Restores one file from the backups, and returns its content. `None` if no backup has it. In a
+/// folder with keys, it also finishes what a conversion has left of this file.
+pub(crate) fn heal(
+    dir: &Path,
+    hash: AssetHash,
+    keys: Option<&FolderKeys>,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let live = AssetFolder::assets(dir, keys);
+    let plain = live.plain();
+    let left = plain.as_ref().and_then(|plain| plain.read(hash));
+    let Some(content) = left.or_else(|| backup::pooled(dir, hash, keys)) else {
         return Ok(None);
     };
-    let path = hash.path_in(&dir.join(files::ASSETS));
-    files::write(&path, &content).map_err(|error| StoreError::file(error, &path, dir))?;
+    let failed = |error| StoreError::file(error, &live.file(hash), dir);
+    live.write(hash, &content).map_err(failed)?;
+    plain
+        .map_or(Ok(()), |plain| plain.remove(hash))
+        .map_err(failed)?;
     Ok(Some(content))
 }
 
@@ -58,9 +72,9 @@ pub(crate) fn sweep(
     conn: &Connection,
     dir: &Path,
     opened: SystemTime,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<usize, StoreError> {
-    let Some(aside) = backup::named_aside(dir, key) else {
+    let Some(aside) = backup::named_aside(dir, keys) else {
         return Ok(0);
     };
     let named: HashSet<_> = backup::assets_in(conn)?
@@ -70,49 +84,30 @@ pub(crate) fn sweep(
         .collect();
     let opened = opened.checked_sub(GRANULARITY).unwrap_or(opened);
     let mut removed = 0;
-    for folder in [files::ASSETS, files::THUMBNAILS] {
-        let folder = dir.join(folder);
+    for folder in [
+        AssetFolder::assets(dir, keys),
+        AssetFolder::thumbnails(dir, keys),
+    ] {
         for path in orphans(&folder, &named, opened)
-            .map_err(|error| StoreError::file(error, &folder, dir))?
+            .map_err(|error| StoreError::file(error, folder.path(), dir))?
         {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(StoreError::file(error, &path, dir));
-                }
-                _ => removed += 1,
-            }
+            files::remove(&path).map_err(|error| StoreError::file(error, &path, dir))?;
+            removed += 1;
         }
     }
     Ok(removed)
 }
 
 fn orphans(
-    folder: &Path,
+    folder: &AssetFolder<'_>,
     named: &HashSet<AssetHash>,
     opened: SystemTime,
 ) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    if !folder.is_dir() {
-        return Ok(found);
-    }
-    for shelf in fs::read_dir(folder)? {
-        let shelf = shelf?;
-        if !shelf.file_type()?.is_dir() {
-            continue;
-        }
-        for file in fs::read_dir(shelf.path())? {
-            let file = file?;
-            let hash = file.file_name().to_string_lossy().parse::<AssetHash>();
-            let is_orphan = hash.is_ok_and(|hash| !named.contains(&hash));
-            if is_orphan
-                && file
-                    .metadata()
-                    .and_then(|about| about.modified())
-                    .is_ok_and(|changed| changed < opened)
-            {
-                found.push(file.path());
-            }
-        }
-    }
-    Ok(found)
+    let is_old = |path: &Path| {
+        let changed = fs::metadata(path).and_then(|about| about.modified());
+        changed.is_ok_and(|changed| changed < opened)
+    };
+    let orphans = folder.orphans(named)?.into_iter();
+    let paths = orphans.map(|file| file.path);
+    Ok(paths.filter(|path| is_old(path)).collect())
 }

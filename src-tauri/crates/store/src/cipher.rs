@@ -8,12 +8,12 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-use protection::{DatabaseKey, KEY_FILE_NAME, KeyFile};
+use protection::{KEY_FILE_NAME, KeyFile};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use zeroize::Zeroizing;
 
-use crate::{StoreError, files, search};
+use crate::{FolderKeys, StoreError, files, search};
 
 /// The first bytes of a database without a key.
 const PLAIN_HEADER: &[u8] = b"SQLite format 3\0";
@@ -54,19 +54,19 @@ impl FileForm {
 ///
 /// # Errors
 /// Another SQLite is linked, which would ignore the key and write plain text.
-pub(crate) fn unlock(conn: &Connection, key: Option<&DatabaseKey>) -> rusqlite::Result<()> {
-    let Some(key) = key else { return Ok(()) };
+pub(crate) fn unlock(conn: &Connection, keys: Option<&FolderKeys>) -> rusqlite::Result<()> {
+    let Some(keys) = keys else { return Ok(()) };
     require_cipher(conn)?;
-    conn.execute_batch(&statement("key", key))
+    conn.execute_batch(&statement("key", keys))
         .map_err(without_sql)
 }
 
 /// Rewrites an open file with another key, or without one.
-pub(crate) fn change_key(conn: &Connection, key: Option<&DatabaseKey>) -> rusqlite::Result<()> {
+pub(crate) fn change_key(conn: &Connection, keys: Option<&FolderKeys>) -> rusqlite::Result<()> {
     require_cipher(conn)?;
-    match key {
-        Some(key) => conn
-            .execute_batch(&statement("rekey", key))
+    match keys {
+        Some(keys) => conn
+            .execute_batch(&statement("rekey", keys))
             .map_err(without_sql),
         None => conn.execute_batch("PRAGMA rekey = ''"),
     }
@@ -86,8 +86,8 @@ fn without_sql(error: rusqlite::Error) -> rusqlite::Error {
 }
 
 /// Copies of the key in our memory are overwritten. SQLite frees its own without overwriting them.
-fn statement(pragma: &str, key: &DatabaseKey) -> Zeroizing<String> {
-    let digits = Zeroizing::new(hex::encode(key.expose()));
+fn statement(pragma: &str, keys: &FolderKeys) -> Zeroizing<String> {
+    let digits = Zeroizing::new(hex::encode(keys.database().expose()));
     let mut sql = Zeroizing::new(String::with_capacity(128));
     for part in ["PRAGMA ", pragma, " = 'raw:", digits.as_str(), "'"] {
         sql.push_str(part);
@@ -96,14 +96,14 @@ fn statement(pragma: &str, key: &DatabaseKey) -> Zeroizing<String> {
 }
 
 /// The key that a file needs. Copies from before the folder was protected need none.
-pub(crate) fn key_of<'k>(database: &Path, key: Option<&'k DatabaseKey>) -> Option<&'k DatabaseKey> {
-    key.filter(|_| !matches!(FileForm::of(database), Ok(FileForm::Plain)))
+pub(crate) fn key_of<'k>(database: &Path, keys: Option<&'k FolderKeys>) -> Option<&'k FolderKeys> {
+    keys.filter(|_| !matches!(FileForm::of(database), Ok(FileForm::Plain)))
 }
 
 /// # Errors
 /// `Protected` if the folder needs a key and there is none.
-pub(crate) fn require_key(dir: &Path, key: Option<&DatabaseKey>) -> Result<(), StoreError> {
-    if key.is_none() && is_protected(dir) {
+pub(crate) fn require_key(dir: &Path, keys: Option<&FolderKeys>) -> Result<(), StoreError> {
+    if keys.is_none() && is_protected(dir) {
         return Err(StoreError::Protected {
             dir: dir.to_owned(),
         });
@@ -122,17 +122,17 @@ fn is_protected(dir: &Path) -> bool {
 
 /// Whether no readable key file says that the key is the one of this folder. The answer is only
 /// about the key file: if the key opens the database, it is the right one.
-pub(crate) fn is_unconfirmed(dir: &Path, key: &DatabaseKey) -> bool {
+pub(crate) fn is_unconfirmed(dir: &Path, keys: &FolderKeys) -> bool {
     let file = fs::read(dir.join(KEY_FILE_NAME)).ok();
     file.and_then(|json| KeyFile::parse(&json).ok())
-        .is_none_or(|file| !file.belongs_to_database_key(key))
+        .is_none_or(|file| !file.belongs_to_database_key(keys.database()))
 }
 
 /// # Errors
 /// `WrongKey` if the key file does not confirm the key, and the key does not open the database.
-pub(crate) fn refuse_wrong_key(dir: &Path, key: Option<&DatabaseKey>) -> Result<(), StoreError> {
-    match key {
-        Some(key) if is_unconfirmed(dir, key) && !opens(&dir.join(files::DATABASE), key) => {
+pub(crate) fn refuse_wrong_key(dir: &Path, keys: Option<&FolderKeys>) -> Result<(), StoreError> {
+    match keys {
+        Some(keys) if is_unconfirmed(dir, keys) && !opens(&dir.join(files::DATABASE), keys) => {
             Err(StoreError::WrongKey {
                 dir: dir.to_owned(),
             })
@@ -148,11 +148,11 @@ pub(crate) fn keep_log(conn: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Whether the key decrypts the first page of a file.
-pub(crate) fn opens(database: &Path, key: &DatabaseKey) -> bool {
+pub(crate) fn opens(database: &Path, keys: &FolderKeys) -> bool {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let schema = |conn: Connection| {
         keep_log(&conn)?;
-        unlock(&conn, Some(key))?;
+        unlock(&conn, Some(keys))?;
         conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| {
             row.get::<_, i64>(0)
         })
@@ -165,20 +165,20 @@ pub(crate) fn opens(database: &Path, key: &DatabaseKey) -> bool {
 
 /// Encrypts a plain copy that is about to become a part of a protected folder. Returns whether it
 /// was plain.
-pub(crate) fn adopt(copy: &Path, key: Option<&DatabaseKey>) -> rusqlite::Result<bool> {
+pub(crate) fn adopt(copy: &Path, keys: Option<&FolderKeys>) -> rusqlite::Result<bool> {
     let is_plain = matches!(FileForm::of(copy), Ok(FileForm::Plain));
-    if key.is_none() || !is_plain {
+    if keys.is_none() || !is_plain {
         return Ok(false);
     }
-    convert_copy(copy, None, key)?;
+    convert_copy(copy, None, keys)?;
     Ok(true)
 }
 
 /// Rewrites a copy that can be made again. A kill leaves it damaged.
 pub(crate) fn convert_copy(
     copy: &Path,
-    from: Option<&DatabaseKey>,
-    to: Option<&DatabaseKey>,
+    from: Option<&FolderKeys>,
+    to: Option<&FolderKeys>,
 ) -> rusqlite::Result<()> {
     let conn = Connection::open(copy)?;
     unlock(&conn, from)?;

@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use protection::DatabaseKey;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{StoreError, cipher, search};
+use crate::{FolderKeys, StoreError, cipher, search};
 
 /// The first SQLite without the WAL-reset bug, in which a checkpoint could lose committed pages.
 const OLDEST: i32 = 3_051_003;
@@ -39,12 +38,12 @@ pub(crate) fn check_sqlite() -> Result<(), StoreError> {
 }
 
 /// Opens the writing connection and creates the file if needed.
-pub(crate) fn writer(path: &Path, key: Option<&DatabaseKey>) -> rusqlite::Result<Connection> {
+pub(crate) fn writer(path: &Path, keys: Option<&FolderKeys>) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
-    cipher::unlock(&conn, key)?;
+    cipher::unlock(&conn, keys)?;
     guard(&conn)?;
     conn.pragma_update(None, "journal_mode", "WAL")?;
     conn.pragma_update(None, "foreign_keys", true)?;
@@ -56,10 +55,10 @@ pub(crate) fn writer(path: &Path, key: Option<&DatabaseKey>) -> rusqlite::Result
 }
 
 /// Opens a connection of the read pool. The writer must be open.
-pub(crate) fn reader(path: &Path, key: Option<&DatabaseKey>) -> rusqlite::Result<Connection> {
+pub(crate) fn reader(path: &Path, keys: Option<&FolderKeys>) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
-    cipher::unlock(&conn, key)?;
+    cipher::unlock(&conn, keys)?;
     guard(&conn)?;
     // A negative value is in KiB instead of pages.
     conn.pragma_update(None, "cache_size", -CACHE_KIB)?;

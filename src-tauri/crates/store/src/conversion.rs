@@ -5,31 +5,37 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use protection::DatabaseKey;
 use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
 use crate::cipher::{self, FileForm};
 use crate::connection::{guard, quick_check};
-use crate::{StoreError, backup, files};
+use crate::{FolderKeys, StoreError, backup, files};
 
 /// The result of encrypting or decrypting a data folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Converted {
     /// Number of databases that were converted, including copies.
     pub databases: usize,
-    /// Backups and databases set aside that stay as they were, each with the reason.
+    /// Number of files of assets that were converted, including those of backups.
+    pub files: usize,
+    /// Files that stay as they were, each with the reason.
     pub failed: Vec<(PathBuf, String)>,
 }
 
-/// The keys of the databases before and after; one of them is `None`.
+/// The keys of a folder before and after; one of them is `None`.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyChange<'k> {
-    pub(crate) from: Option<&'k DatabaseKey>,
-    pub(crate) to: Option<&'k DatabaseKey>,
+    pub(crate) from: Option<&'k FolderKeys>,
+    pub(crate) to: Option<&'k FolderKeys>,
 }
 
-impl KeyChange<'_> {
+impl<'k> KeyChange<'k> {
+    /// The keys of the protected folder.
+    pub(crate) fn keys(self) -> Option<&'k FolderKeys> {
+        self.from.or(self.to)
+    }
+
     /// Whether a file has the wanted form.
     pub(crate) fn is_done(self, database: &Path) -> bool {
         let wanted = if self.to.is_some() {
@@ -43,11 +49,19 @@ impl KeyChange<'_> {
 
 /// Replaces a database with its converted copy. A database that was set aside may have a log.
 pub(crate) fn replace(database: &Path, change: KeyChange<'_>) -> Result<(), StoreError> {
+    let copy = copy_with_log(database, change)?;
+    files::keep(copy, database).map_err(|error| file_error(error, database))
+}
+
+/// Like [`converted_copy`], of a database that may have a log.
+pub(crate) fn copy_with_log(
+    database: &Path,
+    change: KeyChange<'_>,
+) -> Result<NamedTempFile, StoreError> {
     let folder = database.parent().unwrap_or(database);
     files::sweep(folder).map_err(|error| file_error(error, database))?;
     merge_log(database, change.from)?;
-    let copy = converted_copy(database, change)?;
-    files::keep(copy, database).map_err(|error| file_error(error, database))
+    converted_copy(database, change)
 }
 
 /// A verified copy of a database without a log, next to it.
@@ -66,7 +80,7 @@ pub(crate) fn converted_copy(
         return Err(bad(database, "its copy has the wrong form"));
     }
     backup::verify_copy(copy.path(), change.to)?;
-    let rows = |path: &Path, key| backup::read_only(path, key).and_then(|conn| row_counts(&conn));
+    let rows = |path: &Path, keys| backup::read_only(path, keys).and_then(|conn| row_counts(&conn));
     if rows(database, change.from)? != rows(copy.path(), change.to)? {
         return Err(bad(database, "its copy has other rows"));
     }
@@ -74,9 +88,9 @@ pub(crate) fn converted_copy(
 }
 
 /// Merges the log into the file and removes it: SQLite would apply it to the converted file.
-fn merge_log(database: &Path, key: Option<&DatabaseKey>) -> Result<(), StoreError> {
+fn merge_log(database: &Path, keys: Option<&FolderKeys>) -> Result<(), StoreError> {
     let conn = Connection::open(database)?;
-    cipher::unlock(&conn, key)?;
+    cipher::unlock(&conn, keys)?;
     guard(&conn)?;
     // A damaged database keeps its log.
     cipher::keep_log(&conn)?;

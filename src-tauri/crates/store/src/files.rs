@@ -79,6 +79,14 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     keep(file, path)
 }
 
+/// Removes a file, if it exists.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
 /// Removes partial files of a killed process, including in folders of assets and their thumbnails.
 pub(crate) fn sweep_assets(folder: &Path) -> io::Result<()> {
     if !folder.exists() {

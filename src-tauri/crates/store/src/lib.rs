@@ -11,9 +11,9 @@
 //!   including pictures, until they are removed.
 //! - A missing, empty or foreign database next to backups or pictures is damage. Only the user can
 //!   request a fresh start.
-//!
-//! - With a key, every database file in the folder is encrypted, also logs, copies and temporary
-//!   files. Without its key, a protected folder is left as it is.
+//! - With keys, every file with content is encrypted: the database with its logs and copies, assets,
+//!   thumbnails, the pools and manifests of backups. Without its keys, a protected folder is left as
+//!   it is.
 //!
 //! This crate does not know prompts, card formats, HTTP or passphrases. It reads no clock and no
 //! randomness: callers pass in times, ids and keys.
@@ -22,7 +22,9 @@
 
 mod access;
 mod asset;
+mod asset_conversion;
 mod asset_files;
+mod asset_folder;
 mod backup;
 mod checksum;
 mod cipher;
@@ -31,6 +33,7 @@ mod connection;
 mod conversion;
 mod error;
 mod files;
+mod folder_keys;
 mod folder_protection;
 mod forget;
 mod identity;
@@ -44,6 +47,7 @@ mod retention;
 mod search;
 mod sql;
 mod store;
+mod stored_file;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -58,6 +62,7 @@ pub use backup::{
 pub use conversion::Converted;
 pub use error::StoreError;
 pub use files::make_private_folder;
+pub use folder_keys::FolderKeys;
 pub use forget::{ForgetCounts, ForgetTarget, Forgotten};
 pub use open::{Notice, Opened, Options};
 pub use purge::Purged;

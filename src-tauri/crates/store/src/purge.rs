@@ -1,13 +1,13 @@
 //! Permanently removes deleted items, including their bytes in the file.
 
-use std::fs;
 use std::path::Path;
 
 use rusqlite::Connection;
 
+use crate::asset_folder::AssetFolder;
 use crate::table::library::lead::LeadsMut;
 use crate::{
-    AssetHash, Before, ReadTransaction, RedactManifest, StoreError, WriteTransaction, files,
+    AssetHash, Before, FolderKeys, ReadTransaction, RedactManifest, StoreError, WriteTransaction,
 };
 
 /// Number of items that a purge removed.
@@ -53,6 +53,7 @@ pub(crate) fn has_expired(conn: &Connection, before: Before) -> Result<bool, Sto
 pub(crate) fn purge(
     conn: &mut Connection,
     dir: &Path,
+    keys: Option<&FolderKeys>,
     before: Before,
     without_words: RedactManifest,
 ) -> Result<Purged, StoreError> {
@@ -61,6 +62,7 @@ pub(crate) fn purge(
         read: ReadTransaction {
             conn: &transaction,
             dir,
+            keys,
         },
     };
     // A group goes only with its last member.
@@ -95,7 +97,7 @@ pub(crate) fn purge(
     let revisions = write.revisions_mut().purge(before.trash)?;
     let residue = transaction.execute("DELETE FROM rewritten", [])? + revisions > 0;
     transaction.commit()?;
-    remove_files(dir, &assets)?;
+    remove_files(dir, keys, &assets)?;
     if residue || purged != Purged::default() {
         erase(conn)?;
     }
@@ -103,16 +105,20 @@ pub(crate) fn purge(
 }
 
 /// Removes the files of assets without rows, and their thumbnails.
-pub(crate) fn remove_files(dir: &Path, assets: &[AssetHash]) -> Result<(), StoreError> {
-    for asset in assets {
-        for folder in [files::ASSETS, files::THUMBNAILS] {
-            let path = asset.path_in(&dir.join(folder));
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(StoreError::file(error, &path, dir));
-                }
-                _ => {}
-            }
+pub(crate) fn remove_files(
+    dir: &Path,
+    keys: Option<&FolderKeys>,
+    assets: &[AssetHash],
+) -> Result<(), StoreError> {
+    let folders = [
+        AssetFolder::assets(dir, keys),
+        AssetFolder::thumbnails(dir, keys),
+    ];
+    let left = folders.iter().filter_map(AssetFolder::plain);
+    for folder in folders.iter().cloned().chain(left) {
+        for hash in assets {
+            let removed = folder.remove(*hash);
+            removed.map_err(|error| StoreError::file(error, &folder.file(*hash), dir))?;
         }
     }
     Ok(())

@@ -57,7 +57,7 @@ pub(crate) async fn open_store(options: &Options) -> Result<OpenedStore, OpenErr
     let dir = options.data_dir.clone();
     let store_options = store::Options {
         now: options.clock.now(),
-        key: None,
+        keys: None,
     };
     let newest = dir.clone();
     let opened = blocking(move || Store::open(&dir, store_options))

@@ -8,7 +8,6 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
-use protection::DatabaseKey;
 use rusqlite::Connection;
 use zip::read::Config;
 use zip::unstable::read::ZipIterable;
@@ -23,7 +22,8 @@ use super::manifest::assets_in;
 use super::pool;
 use super::take::{copy, describe};
 use super::verify::{NOT_OUR_TABLES, verify_copy};
-use crate::{AssetHash, StoreError, cipher, files, identity};
+use crate::asset_folder::AssetFolder;
+use crate::{AssetHash, FolderKeys, StoreError, cipher, files, identity};
 
 const DATABASE: &str = "inglenook.db";
 const ASSETS: &str = "assets/";
@@ -35,25 +35,32 @@ const MAX_MEMBERS: usize = 1_000_000;
 const MAX_RATIO: u64 = 200;
 const RATIO_APPLIES_FROM: u64 = 1 << 20;
 
-/// Writes the database of `source`, with its pictures and files, to `out`. The database in a
-/// protected folder stays encrypted.
+/// Writes the database of `source`, with its pictures and files, to `out`. All of it is plain.
 pub(crate) fn export(
     source: &Connection,
     dir: &Path,
     out: &Path,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<(), StoreError> {
     let failed = |error| StoreError::file(error, out, dir);
-    let database = files::partial(dir).map_err(failed)?;
-    copy(source, database.path(), key)?;
-    verify_copy(database.path(), key)?;
-    let assets = assets_in(&read_only(database.path(), key)?)?;
     let folder = out
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
+    // A kill leaves this copy. Next to the archive, which is plain too, it reveals nothing new; in a
+    // protected folder it would.
+    let database = files::partial(keys.map_or(dir, |_| folder)).map_err(failed)?;
+    copy(source, database.path(), keys)?;
+    if keys.is_some() {
+        cipher::convert_copy(database.path(), keys, None)?;
+    }
+    verify_copy(database.path(), None)?;
+    let assets = assets_in(&read_only(database.path(), None)?)?;
     let archive = files::partial(folder).map_err(failed)?;
-    let sources = [dir.join(files::ASSETS), pool::of(&Folder::home(dir).path)];
+    let sources = [
+        AssetFolder::assets(dir, keys),
+        AssetFolder::assets(&Folder::home(dir).path, keys),
+    ];
     pack(archive.as_file(), database.path(), &assets, &sources).map_err(failed)?;
     files::keep(archive, out).map_err(failed)
 }
@@ -62,7 +69,7 @@ fn pack(
     archive: &File,
     database: &Path,
     assets: &[(AssetHash, u64)],
-    sources: &[PathBuf],
+    sources: &[AssetFolder<'_>],
 ) -> io::Result<()> {
     // Stored without compression: pictures do not compress, and the disk is then the only limit on
     // speed.
@@ -73,10 +80,7 @@ fn pack(
     zip.start_file(DATABASE, options)?;
     io::copy(&mut File::open(database)?, &mut zip)?;
     for (hash, _) in assets {
-        let Some(content) = sources
-            .iter()
-            .find_map(|source| pool::whole(&hash.path_in(source), *hash))
-        else {
+        let Some(content) = pool::first_whole(sources, *hash) else {
             tracing::warn!(%hash, "the archive lacks a file that the database references");
             continue;
         };
@@ -92,7 +96,7 @@ pub(crate) fn import(
     dir: &Path,
     archive: &Path,
     now: Timestamp,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<PathBuf, StoreError> {
     let home = Folder::home(dir);
     let choices =
@@ -107,12 +111,12 @@ pub(crate) fn import(
     let mut database = files::partial(&home.path).map_err(failed)?;
     unpack(&mut zip, members.database, MAX_DATABASE, &mut database)
         .map_err(|error| broken(error, archive, dir))?;
-    let named = named_assets(database.path(), archive, key)?;
-    if cipher::adopt(database.path(), key)? {
-        verify_copy(database.path(), key)?;
+    let named = named_assets(database.path(), archive, keys)?;
+    if cipher::adopt(database.path(), keys)? {
+        verify_copy(database.path(), keys)?;
     }
 
-    let pool = pool::of(&home.path);
+    let pool = AssetFolder::assets(&home.path, keys);
     for (hash, index) in members
         .assets
         .into_iter()
@@ -125,18 +129,18 @@ pub(crate) fn import(
             let detail = format!("the file {hash} in it is damaged");
             return Err(refused(archive, detail));
         }
-        files::write(&hash.path_in(&pool), &content).map_err(failed)?;
+        pool.write(hash, &content).map_err(failed)?;
     }
     let manifest = describe(
         database.path(),
         BackupKind::Imported,
         choices.origin,
         dir,
-        key,
+        keys,
     )?;
-    manifest.write(&path).map_err(failed)?;
+    manifest.write(&path, keys).map_err(failed)?;
     files::keep(database, &path).map_err(failed)?;
-    home.prune(choices.budget, None, key).map_err(failed)?;
+    home.prune(choices.budget, None, keys).map_err(failed)?;
     Ok(path)
 }
 
@@ -147,10 +151,10 @@ pub(crate) fn import(
 fn named_assets(
     database: &Path,
     archive: &Path,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<HashSet<AssetHash>, StoreError> {
-    verify_copy(database, key).map_err(|error| refused(archive, error.to_string()))?;
-    let conn = read_only(database, key)?;
+    verify_copy(database, keys).map_err(|error| refused(archive, error.to_string()))?;
+    let conn = read_only(database, keys)?;
     if !identity::schema_is_ours(&conn)? {
         return Err(refused(archive, NOT_OUR_TABLES.into()));
     }

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
-use protection::DatabaseKey;
 use rusqlite::config::DbConfig;
 
 use super::backup_file::{BackupFile, BackupKind, BackupPlace};
@@ -12,7 +11,7 @@ use super::folder::{parse_utc, utc};
 use crate::connection::quick_check;
 use crate::files::DATABASE;
 use crate::lock::Lock;
-use crate::{StoreError, cipher, commits, files};
+use crate::{FolderKeys, StoreError, cipher, commits, files};
 
 /// Prefixes of folders that hold a replaced database. Earlier versions used the second prefix.
 const ASIDE: [&str; 2] = ["replaced-", "damaged-"];
@@ -25,12 +24,12 @@ const ASIDE: [&str; 2] = ["replaced-", "damaged-"];
 pub(crate) fn set_aside(
     dir: &Path,
     now: Timestamp,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<Option<PathBuf>, StoreError> {
-    cipher::require_key(dir, key)?;
+    cipher::require_key(dir, keys)?;
     let mut lock = Lock::take(dir)?;
-    cipher::refuse_wrong_key(dir, key)?;
-    let aside = move_aside(&lock, dir, now, key)?;
+    cipher::refuse_wrong_key(dir, keys)?;
+    let aside = move_aside(&lock, dir, now, keys)?;
     commits::forget(dir).map_err(|error| StoreError::file(error, dir, dir))?;
     lock.allow_fresh()?;
     Ok(aside)
@@ -69,10 +68,10 @@ pub(super) fn move_aside(
     _held: &Lock,
     dir: &Path,
     now: Timestamp,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<Option<PathBuf>, StoreError> {
     let failed = |error| StoreError::file(error, dir, dir);
-    fold_in_log(&dir.join(DATABASE), key);
+    fold_in_log(&dir.join(DATABASE), keys);
     // The database moves last, so that a second attempt still finds all remaining files.
     let parts: Vec<_> = ["-wal", "-shm", ""]
         .iter()
@@ -97,20 +96,20 @@ pub(super) fn move_aside(
 
 /// Checkpoints the log of a healthy database, so that one file is set aside. A damaged database
 /// keeps its log unchanged.
-fn fold_in_log(path: &Path, key: Option<&DatabaseKey>) {
+fn fold_in_log(path: &Path, keys: Option<&FolderKeys>) {
     if !path.exists() || !files::beside(path, "-wal").exists() {
         return;
     }
-    if let Err(error) = fold_in(path, key) {
+    if let Err(error) = fold_in(path, keys) {
         tracing::warn!(%error, "the database log could not be merged and stays next to the database");
     }
 }
 
-fn fold_in(path: &Path, key: Option<&DatabaseKey>) -> Result<(), String> {
+fn fold_in(path: &Path, keys: Option<&FolderKeys>) -> Result<(), String> {
     let told = |error: rusqlite::Error| error.to_string();
-    let key = cipher::key_of(path, key);
+    let keys = cipher::key_of(path, keys);
     let conn = rusqlite::Connection::open(path).map_err(told)?;
-    cipher::unlock(&conn, key).map_err(told)?;
+    cipher::unlock(&conn, keys).map_err(told)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         .map_err(told)?;
     quick_check(&conn)?;

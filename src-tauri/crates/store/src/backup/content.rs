@@ -2,18 +2,17 @@
 
 use std::path::Path;
 
-use protection::DatabaseKey;
 use rusqlite::{Connection, OpenFlags};
 
 use super::manifest::{self, Manifest};
 use crate::connection::guard;
-use crate::{AssetHash, cipher};
+use crate::{AssetHash, FolderKeys, cipher};
 
 /// Opens a copy read-only, with the same protection against hostile files as the database itself.
-pub(crate) fn read_only(path: &Path, key: Option<&DatabaseKey>) -> rusqlite::Result<Connection> {
+pub(crate) fn read_only(path: &Path, keys: Option<&FolderKeys>) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
-    cipher::unlock(&conn, cipher::key_of(path, key))?;
+    cipher::unlock(&conn, cipher::key_of(path, keys))?;
     guard(&conn)?;
     Ok(conn)
 }
@@ -21,10 +20,10 @@ pub(crate) fn read_only(path: &Path, key: Option<&DatabaseKey>) -> rusqlite::Res
 /// The files that a backup names, from its manifest or else from its database.
 pub(super) fn assets_of(
     database: &Path,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Option<Vec<(AssetHash, u64)>> {
-    match Manifest::read(database) {
+    match Manifest::read(database, keys) {
         Some(manifest) => Some(manifest.assets),
-        None => manifest::assets_in(&read_only(database, key).ok()?).ok(),
+        None => manifest::assets_in(&read_only(database, keys).ok()?).ok(),
     }
 }

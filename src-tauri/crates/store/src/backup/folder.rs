@@ -6,14 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
-use protection::DatabaseKey;
 
 use super::backup_file::{BackupFile, BackupKind, BackupPlace};
 use super::content::assets_of;
 use super::ladder::{BackupCost, Rung, ladder, within};
 use super::manifest::{self, Manifest};
 use super::pool;
-use crate::files;
+use crate::asset_folder::AssetFolder;
+use crate::{FolderKeys, files};
 
 const PREFIX: &str = "inglenook-";
 /// Number of characters of the origin in a file name.
@@ -37,7 +37,12 @@ impl Folder {
 
     /// Lists the backups, unsorted. Every backup in the data folder is its own; elsewhere the
     /// origin must match.
-    pub(crate) fn list(&self, place: BackupPlace, origin: &str) -> io::Result<Vec<BackupFile>> {
+    pub(crate) fn list(
+        &self,
+        place: BackupPlace,
+        origin: &str,
+        keys: Option<&FolderKeys>,
+    ) -> io::Result<Vec<BackupFile>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.path)? {
             let path = entry?.path();
@@ -46,7 +51,7 @@ impl Folder {
             let Ok(bytes) = fs::metadata(&path).map(|file| file.len()) else {
                 continue;
             };
-            let manifest = Manifest::read(&path);
+            let manifest = Manifest::read(&path, keys);
             found.push(BackupFile {
                 taken,
                 bytes,
@@ -92,10 +97,10 @@ impl Folder {
         &self,
         budget: u64,
         origin: Option<&str>,
-        key: Option<&DatabaseKey>,
+        keys: Option<&FolderKeys>,
     ) -> io::Result<()> {
         let place = origin.map_or(BackupPlace::Place, |_| BackupPlace::Second);
-        let mut all = self.list(place, origin.unwrap_or_default())?;
+        let mut all = self.list(place, origin.unwrap_or_default(), keys)?;
         all.retain(|backup| backup.own);
         let rungs: Vec<_> = all.iter().map(|backup| rung(backup, &all)).collect();
         let on_ladder = ladder(&rungs);
@@ -103,7 +108,7 @@ impl Folder {
             .iter()
             .zip(&rungs)
             .filter(|(_, rung)| on_ladder.contains(&rung.sequence))
-            .map(|(backup, rung)| cost(backup, rung, key))
+            .map(|(backup, rung)| cost(backup, rung, keys))
             .collect();
         let kept = within(budget, &costs);
         for (backup, _) in all
@@ -113,7 +118,7 @@ impl Folder {
         {
             self.remove(&backup.path)?;
         }
-        self.sweep(key)
+        self.sweep(keys)
     }
 
     /// Copies a verified backup and the files it names from `home`.
@@ -123,7 +128,7 @@ impl Folder {
         manifest: &Manifest,
         home: &Folder,
         budget: u64,
-        key: Option<&DatabaseKey>,
+        keys: Option<&FolderKeys>,
     ) -> io::Result<()> {
         if !self.path.is_dir() {
             return Err(io::Error::other(format!(
@@ -139,28 +144,39 @@ impl Folder {
         if manifest::sha256(partial.path())? != manifest.sha256 {
             return Err(io::Error::other("the copy differs from the original"));
         }
-        pool::fill(
-            &pool::of(&self.path),
-            &manifest.assets,
-            &[pool::of(&home.path)],
-        )?;
-        manifest.write(&path)?;
+        pool::fill(&self.pool(keys), &manifest.assets, &[home.pool(keys)])?;
+        manifest.write(&path, keys)?;
         files::keep(partial, &path)?;
-        self.prune(budget, Some(&manifest.origin), key)
+        self.prune(budget, Some(&manifest.origin), keys)
+    }
+
+    /// The files that the backups name.
+    pub(crate) fn pool<'k>(&self, keys: Option<&'k FolderKeys>) -> AssetFolder<'k> {
+        AssetFolder::assets(&self.path, keys)
     }
 
     pub(crate) fn remove(&self, backup: &Path) -> io::Result<()> {
         fs::remove_file(backup)?;
-        match fs::remove_file(Manifest::path(backup)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        files::remove(&Manifest::path(backup))
     }
 
     /// Removes manifests without a backup, and files that no backup names. Removes no files if
     /// those of any backup are unknown.
-    pub(crate) fn sweep(&self, key: Option<&DatabaseKey>) -> io::Result<()> {
+    pub(crate) fn sweep(&self, keys: Option<&FolderKeys>) -> io::Result<()> {
         files::sweep(&self.path)?;
+        self.remove_lone_manifests()?;
+        let mut named = HashSet::new();
+        for backup in self.list(BackupPlace::Place, "", keys)? {
+            match assets_of(&backup.path, keys) {
+                Some(assets) => named.extend(assets.into_iter().map(|(hash, _)| hash)),
+                None => return Ok(()),
+            }
+        }
+        pool::sweep(&self.pool(keys), &named)
+    }
+
+    /// Removes manifests without a backup.
+    pub(super) fn remove_lone_manifests(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.path)? {
             let path = entry?.path();
             let is_manifest = path.extension().is_some_and(|end| end == "json")
@@ -169,19 +185,12 @@ impl Folder {
                 fs::remove_file(path)?;
             }
         }
-        let mut named = HashSet::new();
-        for backup in self.list(BackupPlace::Place, "")? {
-            match assets_of(&backup.path, key) {
-                Some(assets) => named.extend(assets.into_iter().map(|(hash, _)| hash)),
-                None => return Ok(()),
-            }
-        }
-        pool::sweep(&pool::of(&self.path), &named)
+        Ok(())
     }
 
     pub(crate) fn size(&self) -> u64 {
-        let copies = self.list(BackupPlace::Place, "").unwrap_or_default();
-        copies.iter().map(|backup| backup.bytes).sum::<u64>() + pool::size(&pool::of(&self.path))
+        let copies = self.list(BackupPlace::Place, "", None).unwrap_or_default();
+        copies.iter().map(|backup| backup.bytes).sum::<u64>() + pool::size(self.pool(None).path())
     }
 }
 
@@ -210,11 +219,11 @@ fn rung(backup: &BackupFile, all: &[BackupFile]) -> Rung {
     }
 }
 
-fn cost(backup: &BackupFile, rung: &Rung, key: Option<&DatabaseKey>) -> BackupCost {
+fn cost(backup: &BackupFile, rung: &Rung, keys: Option<&FolderKeys>) -> BackupCost {
     BackupCost {
         sequence: rung.sequence,
         bytes: backup.bytes,
-        assets: assets_of(&backup.path, key).unwrap_or_default(),
+        assets: assets_of(&backup.path, keys).unwrap_or_default(),
     }
 }
 

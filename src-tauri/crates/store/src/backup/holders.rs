@@ -2,27 +2,26 @@
 
 use std::path::Path;
 
-use protection::DatabaseKey;
 use rusqlite::{Connection, Params, params};
 
 use super::backup_file::BackupFile;
 use super::content::read_only;
 use super::list::list;
 use crate::sql::Col;
-use crate::{ForgetTarget, StoreError, TrashId};
+use crate::{FolderKeys, ForgetTarget, StoreError, TrashId};
 
 /// For each backup, in the order of [`list`], the `ids` that it holds. An unreadable backup is
 /// assumed to hold all.
 pub(crate) fn holders(
     dir: &Path,
     ids: &[TrashId],
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<Vec<(BackupFile, Vec<bool>)>, StoreError> {
     let holds = |backup: BackupFile| {
-        let held = read_only(&backup.path, key).and_then(|conn| held(&conn, ids));
+        let held = read_only(&backup.path, keys).and_then(|conn| held(&conn, ids));
         (backup, held.unwrap_or_else(|_| vec![true; ids.len()]))
     };
-    Ok(list(dir)?.into_iter().map(holds).collect())
+    Ok(list(dir, keys)?.into_iter().map(holds).collect())
 }
 
 fn held(conn: &Connection, ids: &[TrashId]) -> rusqlite::Result<Vec<bool>> {
@@ -38,16 +37,16 @@ fn held(conn: &Connection, ids: &[TrashId]) -> rusqlite::Result<Vec<bool>> {
 pub(crate) fn holders_of(
     dir: &Path,
     target: ForgetTarget,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<Vec<BackupFile>, StoreError> {
-    let mut backups = list(dir)?;
-    backups.retain(|backup| holds(&backup.path, target, key));
+    let mut backups = list(dir, keys)?;
+    backups.retain(|backup| holds(&backup.path, target, keys));
     Ok(backups)
 }
 
 /// Whether a backup contains something of `target`. An unreadable backup is assumed to.
-pub(super) fn holds(backup: &Path, target: ForgetTarget, key: Option<&DatabaseKey>) -> bool {
-    let found = read_only(backup, key).and_then(|conn| contains(&conn, target));
+pub(super) fn holds(backup: &Path, target: ForgetTarget, keys: Option<&FolderKeys>) -> bool {
+    let found = read_only(backup, keys).and_then(|conn| contains(&conn, target));
     found.unwrap_or(true)
 }
 

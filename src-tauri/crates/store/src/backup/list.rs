@@ -3,25 +3,24 @@
 use std::fs;
 use std::path::Path;
 
-use protection::DatabaseKey;
-
 use super::aside::set_aside_copies;
 use super::backup_file::{BackupFile, BackupKind, BackupPlace};
 use super::choices::BackupChoices;
 use super::content::assets_of;
 use super::folder::Folder;
 use super::pool;
-use crate::{AssetHash, StoreError};
+use crate::asset_folder::AssetFolder;
+use crate::{AssetHash, FolderKeys, StoreError};
 
 /// Every backup in the data folder and the second place, and databases that restores have set
 /// aside. Newest first, with those of other data folders last.
-pub(crate) fn list(dir: &Path) -> Result<Vec<BackupFile>, StoreError> {
+pub(crate) fn list(dir: &Path, keys: Option<&FolderKeys>) -> Result<Vec<BackupFile>, StoreError> {
     let mut found = Vec::new();
     let origin = BackupChoices::read(dir).origin;
     for (place, folder) in places(dir) {
         found.extend(
             folder
-                .list(place, &origin)
+                .list(place, &origin, keys)
                 .map_err(|error| StoreError::file(error, &folder.path, dir))?,
         );
     }
@@ -32,9 +31,11 @@ pub(crate) fn list(dir: &Path) -> Result<Vec<BackupFile>, StoreError> {
 
 /// Whether any place has a file that is named like a backup, readable or not.
 pub(crate) fn is_there(dir: &Path) -> bool {
-    places(dir)
-        .iter()
-        .any(|(place, folder)| folder.list(*place, "").is_ok_and(|all| !all.is_empty()))
+    places(dir).iter().any(|(place, folder)| {
+        folder
+            .list(*place, "", None)
+            .is_ok_and(|all| !all.is_empty())
+    })
 }
 
 /// The total bytes of the backups in the data folder.
@@ -43,8 +44,8 @@ pub(crate) fn size(dir: &Path) -> u64 {
 }
 
 /// Whether the database is newer than the last backup, or no backup exists.
-pub(crate) fn outdated(dir: &Path, database: &Path) -> bool {
-    let newest = list(dir).ok().and_then(|all| {
+pub(crate) fn outdated(dir: &Path, database: &Path, keys: Option<&FolderKeys>) -> bool {
+    let newest = list(dir, keys).ok().and_then(|all| {
         all.into_iter()
             .find(|backup| backup.own && backup.kind != BackupKind::SetAside)
     });
@@ -60,7 +61,7 @@ pub(crate) fn outdated(dir: &Path, database: &Path) -> bool {
 pub(crate) fn remove(
     dir: &Path,
     backup: &BackupFile,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<(), StoreError> {
     let failed = |error| StoreError::file(error, &backup.path, dir);
     if backup.kind == BackupKind::SetAside {
@@ -76,22 +77,26 @@ pub(crate) fn remove(
     };
     folder
         .remove(&backup.path)
-        .and_then(|()| folder.sweep(key))
+        .and_then(|()| folder.sweep(keys))
         .map_err(failed)
 }
 
 /// The content of a file in the pool of any backup here or in the second place.
-pub(crate) fn pooled(dir: &Path, hash: AssetHash) -> Option<Vec<u8>> {
-    places(dir)
-        .iter()
-        .find_map(|(_, folder)| pool::whole(&hash.path_in(&pool::of(&folder.path)), hash))
+pub(crate) fn pooled(dir: &Path, hash: AssetHash, keys: Option<&FolderKeys>) -> Option<Vec<u8>> {
+    pool::first_whole(&pools(dir, keys), hash)
+}
+
+/// The files of all backups here and in the second place.
+pub(super) fn pools<'k>(dir: &Path, keys: Option<&'k FolderKeys>) -> Vec<AssetFolder<'k>> {
+    let places = places(dir).into_iter();
+    places.map(|(_, folder)| folder.pool(keys)).collect()
 }
 
 /// The files that databases in set-aside folders name; `None` if one of them cannot be read.
-pub(crate) fn named_aside(dir: &Path, key: Option<&DatabaseKey>) -> Option<Vec<AssetHash>> {
+pub(crate) fn named_aside(dir: &Path, keys: Option<&FolderKeys>) -> Option<Vec<AssetHash>> {
     let named = set_aside_copies(dir)
         .into_iter()
-        .map(|copy| assets_of(&copy.path, key));
+        .map(|copy| assets_of(&copy.path, keys));
     let named = named.collect::<Option<Vec<_>>>()?;
     Some(named.into_iter().flatten().map(|(hash, _)| hash).collect())
 }
@@ -108,8 +113,8 @@ pub(super) fn places(dir: &Path) -> Vec<(BackupPlace, Folder)> {
         .collect()
 }
 
-pub(super) fn next_sequence(dir: &Path) -> Result<u64, StoreError> {
-    Ok(list(dir)?
+pub(super) fn next_sequence(dir: &Path, keys: Option<&FolderKeys>) -> Result<u64, StoreError> {
+    Ok(list(dir, keys)?
         .iter()
         .filter(|backup| backup.own)
         .map(|backup| backup.sequence)

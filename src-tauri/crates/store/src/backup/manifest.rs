@@ -1,5 +1,5 @@
 //! The manifest of a backup: a small JSON file next to the copy, which describes it without opening
-//! it.
+//! it. In a protected folder it is sealed, because it names the hashes of pictures.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::backup_file::BackupKind;
-use crate::{AssetHash, files};
+use crate::{AssetHash, FolderKeys, files, stored_file};
 
 /// The manifest of one backup, written after the copy was opened and verified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,16 +36,26 @@ impl Manifest {
         database.with_extension("json")
     }
 
-    /// `None` if the manifest is missing or unreadable. Backups of earlier versions have none.
-    pub(crate) fn read(database: &Path) -> Option<Self> {
-        let json = fs::read(Self::path(database)).ok()?;
+    /// `None` if the manifest is missing or unreadable. Backups of earlier versions have none. A
+    /// plain backup in a protected folder has a plain one.
+    pub(crate) fn read(database: &Path, keys: Option<&FolderKeys>) -> Option<Self> {
+        let path = Self::path(database);
+        let keys = keys.filter(|_| stored_file::is_sealed(&path));
+        let json = stored_file::read(&path, &plain_name(&path), keys).ok()?;
         serde_json::from_slice(&json).ok()
     }
 
-    pub(crate) fn write(&self, database: &Path) -> io::Result<()> {
+    pub(crate) fn write(&self, database: &Path, keys: Option<&FolderKeys>) -> io::Result<()> {
         let json = serde_json::to_vec(self).map_err(io::Error::other)?;
-        files::write(&Self::path(database), &json)
+        let path = Self::path(database);
+        stored_file::write(&path, &plain_name(&path), &json, keys)
     }
+}
+
+/// The name that a sealed manifest is bound to. It is the same in both places.
+fn plain_name(manifest: &Path) -> String {
+    let name = manifest.file_name().unwrap_or_default();
+    format!("{}/{}", files::BACKUPS, name.to_string_lossy())
 }
 
 /// The files that a database references, with their sizes.

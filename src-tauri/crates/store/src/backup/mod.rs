@@ -31,7 +31,7 @@ pub use backup_file::{BackupFile, BackupKind, BackupPlace, Settled, TakenBackup}
 pub use choices::BackupChoices;
 pub(crate) use choices::choose;
 pub(crate) use content::read_only;
-pub(crate) use convert::convert;
+pub(crate) use convert::{convert, plain_leftovers};
 pub(crate) use folder::clean;
 pub(crate) use holders::{holders, holders_of};
 pub(crate) use list::{is_there, list, named_aside, outdated, pooled, remove, size};

@@ -5,11 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
-use protection::DatabaseKey;
 use serde::{Deserialize, Serialize};
 
 use super::restore::{Restored, restore};
-use crate::{StoreError, cipher, files};
+use crate::{FolderKeys, StoreError, cipher, files};
 
 const FILE: &str = "restore.json";
 
@@ -40,14 +39,14 @@ pub(crate) fn is_requested(dir: &Path) -> bool {
 pub(crate) fn finish(
     dir: &Path,
     now: Timestamp,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<Option<Result<Restored, StoreError>>, StoreError> {
     let path = path(dir);
     let Ok(json) = fs::read(&path) else {
         return Ok(None);
     };
     let restored = match serde_json::from_slice::<Pending>(&json) {
-        Ok(pending) => restore(dir, &pending.backup, now, key),
+        Ok(pending) => restore(dir, &pending.backup, now, keys),
         Err(error) => Err(StoreError::BadBackup {
             path: path.clone(),
             detail: error.to_string(),
@@ -57,7 +56,9 @@ pub(crate) fn finish(
         // Another process has the folder open. The next process that opens it performs the restore.
         Err(error @ StoreError::InUse { .. }) => Err(error),
         // The next start with the right key performs it.
-        Err(error @ StoreError::WrongKey { .. }) if cipher::refuse_wrong_key(dir, key).is_err() => {
+        Err(error @ StoreError::WrongKey { .. })
+            if cipher::refuse_wrong_key(dir, keys).is_err() =>
+        {
             Err(error)
         }
         done => {

@@ -4,33 +4,25 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::asset_folder::AssetFolder;
 use crate::{AssetHash, files};
-
-/// The path of the pool of a backup folder.
-pub(crate) fn of(folder: &Path) -> PathBuf {
-    folder.join(files::ASSETS)
-}
 
 /// Copies each of `assets` that `pool` lacks from the first of `sources` with an intact copy.
 /// Returns the number without any source.
 pub(crate) fn fill(
-    pool: &Path,
+    pool: &AssetFolder<'_>,
     assets: &[(AssetHash, u64)],
-    sources: &[PathBuf],
+    sources: &[AssetFolder<'_>],
 ) -> io::Result<usize> {
     let mut missing = 0;
     for (hash, bytes) in assets {
-        let target = hash.path_in(pool);
-        if fs::metadata(&target).is_ok_and(|file| file.len() == *bytes) {
+        if pool.content_bytes(*hash) == Some(*bytes) {
             continue;
         }
-        match sources
-            .iter()
-            .find_map(|source| whole(&hash.path_in(source), *hash))
-        {
-            Some(content) => files::write(&target, &content)?,
+        match first_whole(sources, *hash) {
+            Some(content) => pool.write(*hash, &content)?,
             None => missing += 1,
         }
     }
@@ -40,21 +32,18 @@ pub(crate) fn fill(
 /// Restores each of `assets` that is missing from `live` or was changed there. Returns how many are
 /// in no pool.
 pub(crate) fn give_back(
-    live: &Path,
+    live: &AssetFolder<'_>,
     assets: &[(AssetHash, u64)],
-    pools: &[PathBuf],
+    pools: &[AssetFolder<'_>],
 ) -> io::Result<usize> {
     let mut missing = 0;
     for (hash, _) in assets {
-        let target = hash.path_in(live);
-        if whole(&target, *hash).is_some() {
+        if live.read(*hash).is_some() {
             continue;
         }
-        match pools
-            .iter()
-            .find_map(|pool| whole(&hash.path_in(pool), *hash))
-        {
-            Some(content) => files::write(&target, &content)?,
+        let left = live.read_any_form(*hash);
+        match left.or_else(|| first_whole(pools, *hash)) {
+            Some(content) => live.write(*hash, &content)?,
             None => missing += 1,
         }
     }
@@ -62,33 +51,26 @@ pub(crate) fn give_back(
 }
 
 /// How many of `assets` are missing from `pool` or were changed there.
-pub(crate) fn damaged(pool: &Path, assets: &[(AssetHash, u64)]) -> usize {
+pub(crate) fn damaged(pool: &AssetFolder<'_>, assets: &[(AssetHash, u64)]) -> usize {
     assets
         .iter()
-        .filter(|(hash, _)| whole(&hash.path_in(pool), *hash).is_none())
+        .filter(|(hash, _)| pool.read_any_form(*hash).is_none())
         .count()
 }
 
+/// The content of a file from the first of `folders` that has it whole. The pool of a backup that
+/// another folder made may be plain.
+pub(crate) fn first_whole(folders: &[AssetFolder<'_>], hash: AssetHash) -> Option<Vec<u8>> {
+    folders.iter().find_map(|folder| folder.read_any_form(hash))
+}
+
 /// Removes every file that is not in `named`, and partial files of a killed process.
-pub(crate) fn sweep(pool: &Path, named: &HashSet<AssetHash>) -> io::Result<()> {
-    if !pool.exists() {
-        return Ok(());
-    }
-    for shelf in fs::read_dir(pool)? {
-        let shelf = shelf?.path();
-        if !shelf.is_dir() {
-            continue;
-        }
-        files::sweep(&shelf)?;
-        for file in fs::read_dir(&shelf)? {
-            let file = file?;
-            let hash = file.file_name().to_string_lossy().parse::<AssetHash>();
-            if hash.is_ok_and(|hash| !named.contains(&hash)) {
-                fs::remove_file(file.path())?;
-            }
-        }
-    }
-    Ok(())
+pub(crate) fn sweep(pool: &AssetFolder<'_>, named: &HashSet<AssetHash>) -> io::Result<()> {
+    files::sweep_assets(pool.path())?;
+    let orphans = pool.orphans(named)?;
+    orphans
+        .into_iter()
+        .try_for_each(|file| fs::remove_file(file.path))
 }
 
 /// Total bytes of the files in the pool.
@@ -99,11 +81,4 @@ pub(crate) fn size(pool: &Path) -> u64 {
     files
         .filter_map(|file| Some(file.metadata().ok()?.len()))
         .sum()
-}
-
-/// The content of a file, if its hash matches its name.
-pub(crate) fn whole(path: &Path, hash: AssetHash) -> Option<Vec<u8>> {
-    fs::read(path)
-        .ok()
-        .filter(|bytes| AssetHash::of(bytes) == hash)
 }

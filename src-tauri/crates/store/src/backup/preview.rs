@@ -4,11 +4,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use protection::DatabaseKey;
 use rusqlite::Connection;
 
 use super::content::read_only;
-use crate::{StoreError, checksum, identity, migrate};
+use crate::{FolderKeys, StoreError, checksum, identity, migrate};
 
 /// Maximum number of names to list. The rest is only counted.
 const NAMED: usize = 8;
@@ -52,13 +51,13 @@ const HAS_CHARACTER: &str = "character.deleted IS NULL";
 pub(crate) fn compare(
     present: &Connection,
     backup: &Path,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<Differences, StoreError> {
     let bad = |error: rusqlite::Error| StoreError::BadBackup {
         path: backup.to_owned(),
         detail: error.to_string(),
     };
-    let past = read_only(backup, key).map_err(bad)?;
+    let past = read_only(backup, keys).map_err(bad)?;
     if let Some(detail) = identity::foreign_code(&past, migrate::MIGRATIONS)? {
         return Err(StoreError::BadBackup {
             path: backup.to_owned(),

@@ -4,17 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
-use protection::DatabaseKey;
 
 use super::aside::move_aside;
 use super::backup_file::{BackupFile, BackupKind};
 use super::content::assets_of;
-use super::folder::Folder;
-use super::list::{list, places};
+use super::list::{list, pools};
 use super::pool;
 use super::verify::{verify, verify_copy};
+use crate::asset_folder::AssetFolder;
 use crate::lock::Lock;
-use crate::{StoreError, cipher, commits, files};
+use crate::{FolderKeys, StoreError, cipher, commits, files};
 
 /// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,11 +31,11 @@ pub struct Restored {
 pub(crate) fn restore_newest(
     dir: &Path,
     now: Timestamp,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<Restored, StoreError> {
     let mut skipped = Vec::new();
-    for backup in list(dir)?.into_iter().filter(is_candidate) {
-        match restore(dir, &backup.path, now, key) {
+    for backup in list(dir, keys)?.into_iter().filter(is_candidate) {
+        match restore(dir, &backup.path, now, keys) {
             Ok(restored) => {
                 return Ok(Restored {
                     skipped,
@@ -53,7 +52,7 @@ pub(crate) fn restore_newest(
             Err(error) => return Err(error),
         }
     }
-    if !skipped.is_empty() && key.is_some_and(|key| cipher::is_unconfirmed(dir, key)) {
+    if !skipped.is_empty() && keys.is_some_and(|keys| cipher::is_unconfirmed(dir, keys)) {
         return Err(StoreError::WrongKey {
             dir: dir.to_owned(),
         });
@@ -68,10 +67,10 @@ pub(crate) fn restore_newest(
 }
 
 /// The backup that [`restore_newest`] would restore.
-pub(crate) fn newest_good(dir: &Path, key: Option<&DatabaseKey>) -> Option<BackupFile> {
-    let all = list(dir).ok()?;
+pub(crate) fn newest_good(dir: &Path, keys: Option<&FolderKeys>) -> Option<BackupFile> {
+    let all = list(dir, keys).ok()?;
     all.into_iter()
-        .find(|backup| is_candidate(backup) && verify(&backup.path, key).is_ok())
+        .find(|backup| is_candidate(backup) && verify(&backup.path, keys).is_ok())
 }
 
 /// Whether a backup may be restored automatically. Set-aside databases and those of other data
@@ -86,29 +85,29 @@ pub(crate) fn restore(
     dir: &Path,
     backup: &Path,
     now: Timestamp,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<Restored, StoreError> {
-    cipher::require_key(dir, key)?;
+    cipher::require_key(dir, keys)?;
     let lock = Lock::take(dir)?;
-    verify(backup, key).map_err(|error| unusable(error, dir, key))?;
+    verify(backup, keys).map_err(|error| unusable(error, dir, keys))?;
     let failed = |error| StoreError::file(error, backup, dir);
     // This happens before the old database moves, so that a full disk changes nothing.
     let missing = pool::give_back(
-        &dir.join(files::ASSETS),
-        &assets_of(backup, key).unwrap_or_default(),
-        &pools(dir, backup),
+        &AssetFolder::assets(dir, keys),
+        &assets_of(backup, keys).unwrap_or_default(),
+        &pools_of(dir, backup, keys),
     );
     let missing = missing.map_err(failed)?;
     let mut copy = files::partial(dir).map_err(|error| StoreError::file(error, dir, dir))?;
     fs::File::open(backup)
         .and_then(|mut file| std::io::copy(&mut file, &mut copy))
         .map_err(failed)?;
-    let adopted = cipher::adopt(copy.path(), key);
+    let adopted = cipher::adopt(copy.path(), keys);
     if adopted.map_err(|error| StoreError::Sqlite(error).at(dir))? {
-        verify_copy(copy.path(), key)?;
+        verify_copy(copy.path(), keys)?;
     }
     copy.as_file().sync_all().map_err(failed)?;
-    let aside = move_aside(&lock, dir, now, key)?;
+    let aside = move_aside(&lock, dir, now, keys)?;
     commits::forget(dir).map_err(|error| StoreError::file(error, dir, dir))?;
     let path = dir.join(files::DATABASE);
     files::keep(copy, &path).map_err(|error| StoreError::file(error, &path, dir))?;
@@ -121,9 +120,9 @@ pub(crate) fn restore(
 }
 
 /// A backup that cannot be read, unless the key file says that the key is of another folder.
-fn unusable(error: StoreError, dir: &Path, key: Option<&DatabaseKey>) -> StoreError {
-    match (error, key) {
-        (StoreError::BadBackup { .. }, Some(key)) if cipher::is_unconfirmed(dir, key) => {
+fn unusable(error: StoreError, dir: &Path, keys: Option<&FolderKeys>) -> StoreError {
+    match (error, keys) {
+        (StoreError::BadBackup { .. }, Some(keys)) if cipher::is_unconfirmed(dir, keys) => {
             StoreError::WrongKey {
                 dir: dir.to_owned(),
             }
@@ -133,10 +132,9 @@ fn unusable(error: StoreError, dir: &Path, key: Option<&DatabaseKey>) -> StoreEr
 }
 
 /// The folders to search for the files of a backup, starting with its own pool.
-fn pools(dir: &Path, backup: &Path) -> Vec<PathBuf> {
-    let beside = backup.parent().map(pool::of);
-    let known = places(dir)
-        .into_iter()
-        .map(|(_, folder): (_, Folder)| pool::of(&folder.path));
-    beside.into_iter().chain(known).collect()
+fn pools_of<'k>(dir: &Path, backup: &Path, keys: Option<&'k FolderKeys>) -> Vec<AssetFolder<'k>> {
+    let beside = backup
+        .parent()
+        .map(|folder| AssetFolder::assets(folder, keys));
+    beside.into_iter().chain(pools(dir, keys)).collect()
 }

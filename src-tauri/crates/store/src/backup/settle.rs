@@ -7,7 +7,6 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
-use protection::DatabaseKey;
 
 use super::aside::set_aside_copies;
 use super::backup_file::{BackupFile, BackupKind, BackupPlace, Settled};
@@ -16,13 +15,18 @@ use super::folder::Folder;
 use super::holders::holds;
 use super::list::{next_sequence, remove};
 use super::owed::OwedRemoval;
-use crate::{ForgetTarget, StoreError};
+use crate::{FolderKeys, ForgetTarget, StoreError};
 
 /// Notes that the backups made so far must not contain `target` any more, here and in the second
 /// place.
-pub(crate) fn owe(dir: &Path, target: ForgetTarget, now: Timestamp) -> Result<(), StoreError> {
+pub(crate) fn owe(
+    dir: &Path,
+    target: ForgetTarget,
+    now: Timestamp,
+    keys: Option<&FolderKeys>,
+) -> Result<(), StoreError> {
     let mut choices = BackupChoices::read(dir);
-    let sequence = next_sequence(dir)?.saturating_sub(1);
+    let sequence = next_sequence(dir, keys)?.saturating_sub(1);
     let second = choices.second_folder();
     let folders = iter::once(None).chain(second.map(Some));
     choices.owed.extend(folders.map(|folder| OwedRemoval {
@@ -49,11 +53,11 @@ pub(crate) fn can_settle(dir: &Path) -> bool {
 pub(super) fn settle(
     dir: &Path,
     without_copy: Option<&Path>,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Settled {
     let mut settled = Settled::default();
     let mut choices = BackupChoices::read(dir);
-    let folder = DataFolder { dir, key };
+    let folder = DataFolder { dir, keys };
     if choices.owed.is_empty() {
         return settled;
     }
@@ -66,7 +70,7 @@ pub(super) fn settle(
             .is_some_and(|folder| Some(folder) == without_copy || !folder.is_dir());
         let failures = settled.failed.len();
         if !is_away {
-            let backups = in_folder(dir, &choices.origin, one.folder.as_deref());
+            let backups = folder.backups(&choices.origin, one.folder.as_deref());
             folder.remove_owed(backups, &one, &mut removed, &mut settled.failed);
         }
         if is_away || settled.failed.len() > failures {
@@ -80,14 +84,32 @@ pub(super) fn settle(
     settled
 }
 
-/// A data folder, and the key of its backups.
+/// A data folder, and the keys of its backups.
 #[derive(Clone, Copy)]
 struct DataFolder<'f> {
     dir: &'f Path,
-    key: Option<&'f DatabaseKey>,
+    keys: Option<&'f FolderKeys>,
 }
 
 impl DataFolder<'_> {
+    /// The backups of one place. Databases that restores have set aside are in the data folder.
+    fn backups(
+        self,
+        origin: &str,
+        folder: Option<&Path>,
+    ) -> Result<Vec<BackupFile>, (PathBuf, std::io::Error)> {
+        let list = |folder: Folder, place| {
+            let listed = folder.list(place, origin, self.keys);
+            listed.map_err(|error| (folder.path, error))
+        };
+        let Some(folder) = folder else {
+            let mut backups = list(Folder::home(self.dir), BackupPlace::Place)?;
+            backups.extend(set_aside_copies(self.dir));
+            return Ok(backups);
+        };
+        list(Folder::at(folder.to_owned()), BackupPlace::Second)
+    }
+
     fn remove_owed(
         self,
         backups: Result<Vec<BackupFile>, (PathBuf, std::io::Error)>,
@@ -103,10 +125,10 @@ impl DataFolder<'_> {
             .into_iter()
             .filter(|backup| backup.own && owed.concerns(backup));
         for backup in made_before {
-            if !holds(&backup.path, owed.target, self.key) {
+            if !holds(&backup.path, owed.target, self.keys) {
                 continue;
             }
-            match remove(self.dir, &backup, self.key) {
+            match remove(self.dir, &backup, self.keys) {
                 Ok(()) => {
                     removed.insert(name(&backup));
                 }
@@ -114,24 +136,6 @@ impl DataFolder<'_> {
             }
         }
     }
-}
-
-/// The backups of one place. Databases that restores have set aside are in the data folder.
-fn in_folder(
-    dir: &Path,
-    origin: &str,
-    folder: Option<&Path>,
-) -> Result<Vec<BackupFile>, (PathBuf, std::io::Error)> {
-    let list = |folder: Folder, place| {
-        let listed = folder.list(place, origin);
-        listed.map_err(|error| (folder.path, error))
-    };
-    let Some(folder) = folder else {
-        let mut backups = list(Folder::home(dir), BackupPlace::Place)?;
-        backups.extend(set_aside_copies(dir));
-        return Ok(backups);
-    };
-    list(Folder::at(folder.to_owned()), BackupPlace::Second)
 }
 
 /// A backup and its copy have the same file name. Databases that were set aside have no copy.

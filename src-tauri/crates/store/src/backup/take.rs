@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use domain::Timestamp;
-use protection::DatabaseKey;
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
 
@@ -17,7 +16,8 @@ use super::manifest::{self, Manifest};
 use super::pool;
 use super::settle::settle;
 use super::verify::verify_copy;
-use crate::{StoreError, cipher, files, migrate};
+use crate::asset_folder::AssetFolder;
+use crate::{FolderKeys, StoreError, cipher, files, migrate};
 
 /// Backs up `source` to `dir` and the second place, and removes backups beyond the retention
 /// schedule or the budget, and those that contain forgotten items.
@@ -26,7 +26,7 @@ pub(crate) fn take(
     dir: &Path,
     now: Timestamp,
     kind: BackupKind,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<TakenBackup, StoreError> {
     let home = Folder::home(dir);
     let choices =
@@ -34,27 +34,23 @@ pub(crate) fn take(
     let path = home.free_path(now, &choices.origin);
     let failed = |error| StoreError::file(error, &path, dir);
     let partial = files::partial(&home.path).map_err(failed)?;
-    copy(source, partial.path(), key)?;
-    verify_copy(partial.path(), key).map_err(|error| in_database(error, dir))?;
-    let manifest = describe(partial.path(), kind, choices.origin.clone(), dir, key)?;
-    let missing = pool::fill(
-        &pool::of(&home.path),
-        &manifest.assets,
-        &[dir.join(files::ASSETS)],
-    )
-    .map_err(failed)?;
+    copy(source, partial.path(), keys)?;
+    verify_copy(partial.path(), keys).map_err(|error| in_database(error, dir))?;
+    let manifest = describe(partial.path(), kind, choices.origin.clone(), dir, keys)?;
+    let live = AssetFolder::assets(dir, keys);
+    let missing = pool::fill(&home.pool(keys), &manifest.assets, &[live]).map_err(failed)?;
     if missing > 0 {
         tracing::warn!(
             missing,
             "the backup lacks files that the database references"
         );
     }
-    manifest.write(&path).map_err(failed)?;
+    manifest.write(&path, keys).map_err(failed)?;
     files::keep(partial, &path).map_err(failed)?;
-    home.prune(choices.budget, None, key).map_err(failed)?;
+    home.prune(choices.budget, None, keys).map_err(failed)?;
     let second = choices.second_folder();
     let second_failed = second.clone().and_then(|second| {
-        let copied = Folder::at(second).take_over(&path, &manifest, &home, choices.budget, key);
+        let copied = Folder::at(second).take_over(&path, &manifest, &home, choices.budget, keys);
         copied.err().map(|error| error.to_string())
     });
     let without_copy = second.filter(|_| second_failed.is_some());
@@ -62,7 +58,7 @@ pub(crate) fn take(
         path,
         second_failed,
         missing,
-        settled: settle(dir, without_copy.as_deref(), key),
+        settled: settle(dir, without_copy.as_deref(), keys),
     })
 }
 
@@ -72,14 +68,14 @@ pub(super) fn describe(
     kind: BackupKind,
     origin: String,
     dir: &Path,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<Manifest, StoreError> {
     let failed = |error| StoreError::file(error, database, dir);
-    let conn = read_only(database, key)?;
+    let conn = read_only(database, keys)?;
     Ok(Manifest {
         kind,
         origin,
-        sequence: next_sequence(dir)?,
+        sequence: next_sequence(dir, keys)?,
         format: migrate::format(&conn)?,
         bytes: fs::metadata(database).map_err(failed)?.len(),
         sha256: manifest::sha256(database).map_err(failed)?,
@@ -91,10 +87,10 @@ pub(super) fn describe(
 pub(super) fn copy(
     source: &Connection,
     path: &Path,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> rusqlite::Result<()> {
     let mut target = Connection::open(path)?;
-    cipher::unlock(&target, key)?;
+    cipher::unlock(&target, keys)?;
     // Copies in one step: with a write-ahead log, writers continue meanwhile and cannot restart the
     // copy.
     Backup::new(source, &mut target)?.step(-1)?;

@@ -20,7 +20,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub use target::ForgetTarget;
 
 use crate::connection::{Durability, set_durability};
-use crate::{AssetHash, Before, ReadTransaction, StoreError, WriteTransaction, purge};
+use crate::{AssetHash, Before, FolderKeys, ReadTransaction, StoreError, WriteTransaction, purge};
 
 /// What was removed, and why the rest could not be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,10 +44,11 @@ struct RemovedRows {
 pub(crate) fn preview(
     conn: &mut Connection,
     dir: &Path,
+    keys: Option<&FolderKeys>,
     target: ForgetTarget,
 ) -> Result<ForgetCounts, StoreError> {
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let removed = remove(&transaction, dir, target)?;
+    let removed = remove(&transaction, dir, keys, target)?;
     transaction.rollback()?;
     Ok(removed.counts)
 }
@@ -56,13 +57,14 @@ pub(crate) fn preview(
 pub(crate) fn forget(
     conn: &mut Connection,
     dir: &Path,
+    keys: Option<&FolderKeys>,
     target: ForgetTarget,
 ) -> Result<Forgotten, StoreError> {
     set_durability(conn, Durability::Full)?;
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let removed = remove(&transaction, dir, target)?;
+    let removed = remove(&transaction, dir, keys, target)?;
     transaction.commit()?;
-    let files_left = purge::remove_files(dir, &removed.assets)
+    let files_left = purge::remove_files(dir, keys, &removed.assets)
         .err()
         .map(|error| error.to_string());
     Ok(Forgotten {
@@ -72,9 +74,14 @@ pub(crate) fn forget(
     })
 }
 
-fn remove(conn: &Connection, dir: &Path, target: ForgetTarget) -> Result<RemovedRows, StoreError> {
+fn remove(
+    conn: &Connection,
+    dir: &Path,
+    keys: Option<&FolderKeys>,
+    target: ForgetTarget,
+) -> Result<RemovedRows, StoreError> {
     let mut write = WriteTransaction {
-        read: ReadTransaction { conn, dir },
+        read: ReadTransaction { conn, dir, keys },
     };
     let before = ForgetCounts::read(conn)?;
     let known = traces::ids(conn)?;

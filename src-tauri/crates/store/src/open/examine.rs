@@ -5,13 +5,12 @@
 use std::fs;
 use std::path::Path;
 
-use protection::DatabaseKey;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::cipher::{self, FileForm};
 use crate::identity::{FOREIGN, ours};
 use crate::lock::Lock;
-use crate::{StoreError, backup, files, migrate};
+use crate::{FolderKeys, StoreError, backup, files, migrate};
 
 /// Whether the database in the folder has content.
 ///
@@ -21,21 +20,21 @@ use crate::{StoreError, backup, files, migrate};
 pub(crate) fn examine(
     dir: &Path,
     lock: &Lock,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<bool, StoreError> {
     let path = dir.join(files::DATABASE);
     let damaged = |detail: &str| StoreError::Damaged {
         path: path.clone(),
         detail: detail.into(),
     };
-    let lack = match contents(dir, &path, key)? {
+    let lack = match contents(dir, &path, keys)? {
         Contents::Ours => return Ok(true),
         Contents::Foreign => return Err(damaged(FOREIGN)),
         Contents::Missing => "the file is missing",
         Contents::Empty => "the file is empty",
         Contents::Nothing => "the file has no content",
     };
-    if key.is_some_and(|key| cipher::is_unconfirmed(dir, key)) {
+    if keys.is_some_and(|keys| cipher::is_unconfirmed(dir, keys)) {
         return Err(StoreError::WrongKey {
             dir: dir.to_owned(),
         });
@@ -54,15 +53,15 @@ enum Contents {
     Nothing,
 }
 
-fn contents(dir: &Path, path: &Path, key: Option<&DatabaseKey>) -> Result<Contents, StoreError> {
+fn contents(dir: &Path, path: &Path, keys: Option<&FolderKeys>) -> Result<Contents, StoreError> {
     match fs::metadata(path) {
         Err(_) => return Ok(Contents::Missing),
         Ok(file) if file.len() == 0 => return Ok(Contents::Empty),
         Ok(_) => {}
     }
     let is_plain = matches!(FileForm::of(path), Ok(FileForm::Plain));
-    let found = content(path, key.filter(|_| !is_plain)).map_err(|error| match key {
-        Some(key) if is_unreadable(&error) && cipher::is_unconfirmed(dir, key) => {
+    let found = content(path, keys.filter(|_| !is_plain)).map_err(|error| match keys {
+        Some(keys) if is_unreadable(&error) && cipher::is_unconfirmed(dir, keys) => {
             StoreError::WrongKey {
                 dir: dir.to_owned(),
             }
@@ -70,7 +69,7 @@ fn contents(dir: &Path, path: &Path, key: Option<&DatabaseKey>) -> Result<Conten
         _ => StoreError::Sqlite(error).at(dir),
     })?;
     match found {
-        Contents::Ours if is_plain && key.is_some() => Err(StoreError::Unprotected {
+        Contents::Ours if is_plain && keys.is_some() => Err(StoreError::Unprotected {
             dir: dir.to_owned(),
         }),
         found => Ok(found),
@@ -84,13 +83,13 @@ fn is_unreadable(error: &rusqlite::Error) -> bool {
 
 /// Inspects the file before anything is changed. The normal setup would add a write-ahead log to a
 /// foreign file.
-fn content(path: &Path, key: Option<&DatabaseKey>) -> rusqlite::Result<Contents> {
+fn content(path: &Path, keys: Option<&FolderKeys>) -> rusqlite::Result<Contents> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
-    if key.is_some() {
+    if keys.is_some() {
         cipher::keep_log(&conn)?;
     }
-    cipher::unlock(&conn, key)?;
+    cipher::unlock(&conn, keys)?;
     conn.busy_timeout(std::time::Duration::from_secs(10))?;
     let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(match tables {

@@ -4,17 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use domain::Timestamp;
-use protection::DatabaseKey;
 
-use crate::{Restored, Store};
+use crate::{FolderKeys, Restored, Store};
 
 /// Arguments of `Store::open`.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The time in the names of an upgrade's backup and of a database that a restore sets aside.
     pub now: Timestamp,
-    /// The key of a protected folder.
-    pub key: Option<Arc<DatabaseKey>>,
+    /// The keys of a protected folder.
+    pub keys: Option<Arc<FolderKeys>>,
 }
 
 /// An open store, and notices for the user.

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use domain::Timestamp;
-use protection::DatabaseKey;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -17,8 +16,8 @@ use crate::lock::Lock;
 use crate::pool::Pool;
 use crate::store::Parts;
 use crate::{
-    BackupChoices, BackupKind, Store, StoreError, backup, checksum, cipher, files, identity,
-    migrate,
+    BackupChoices, BackupKind, FolderKeys, Store, StoreError, backup, checksum, cipher, files,
+    identity, migrate,
 };
 
 const READERS: usize = 4;
@@ -42,7 +41,7 @@ impl Store {
         })?;
         let options = Options {
             now: Timestamp(0),
-            key: None,
+            keys: None,
         };
         let mut store = Self::open(temporary.path(), options)?.store;
         store.keep_folder(temporary);
@@ -56,12 +55,12 @@ pub(crate) fn open(
     migrations: &[&str],
 ) -> Result<Opened, StoreError> {
     check_sqlite()?;
-    let key = options.key.as_deref();
-    cipher::require_key(dir, key)?;
+    let keys = options.keys.as_deref();
+    cipher::require_key(dir, keys)?;
     make_folders(dir)?;
     let mut notices = Vec::new();
     notices.extend(
-        backup::finish_restore(dir, options.now, key)?.map(|done| match done {
+        backup::finish_restore(dir, options.now, keys)?.map(|done| match done {
             Ok(restored) => Notice::Restored(restored),
             Err(error) => Notice::NotRestored {
                 detail: error.to_string(),
@@ -70,11 +69,11 @@ pub(crate) fn open(
     );
     let mut lock = Lock::take(dir)?;
     let path = dir.join(files::DATABASE);
-    let existed = examine(dir, &lock, key)?;
-    let changed = backup::outdated(dir, &path);
+    let existed = examine(dir, &lock, keys)?;
+    let changed = backup::outdated(dir, &path, keys);
     let suspect = existed && !lock.closed_cleanly(&path);
     lock.mark_open()?;
-    let mut conn = open_writer(dir, &path, key)?;
+    let mut conn = open_writer(dir, &path, keys)?;
     if suspect {
         notices.extend(examined(&conn, dir, &path)?);
     }
@@ -98,7 +97,7 @@ pub(crate) fn open(
     notices.extend(second_place(dir));
     let counter =
         CommitCounter::open(dir, &conn).map_err(|error| StoreError::file(error, dir, dir))?;
-    let store = start(dir, conn, lock, counter, changed, options.key)?;
+    let store = start(dir, conn, lock, counter, changed, options.keys)?;
     Ok(Opened { store, notices })
 }
 
@@ -138,11 +137,11 @@ fn make_folders(dir: &Path) -> Result<(), StoreError> {
 fn open_writer(
     dir: &Path,
     path: &Path,
-    key: Option<&DatabaseKey>,
+    keys: Option<&FolderKeys>,
 ) -> Result<Connection, StoreError> {
     let failed = |error| StoreError::Sqlite(error).at(dir);
     make_private(path);
-    let conn = connection::writer(path, key).map_err(failed)?;
+    let conn = connection::writer(path, keys).map_err(failed)?;
     // SQLite silently opens the file read-only if it may not write.
     if conn.is_readonly("main").map_err(failed)? {
         return Err(StoreError::ReadOnly {
@@ -190,7 +189,7 @@ fn upgrade(
         dir,
         options.now,
         BackupKind::Upgrade,
-        options.key.as_deref(),
+        options.keys.as_deref(),
     )?
     .path;
     migrate::run(conn, migrations)?;
@@ -217,11 +216,11 @@ fn start(
     lock: Lock,
     counter: Option<CommitCounter>,
     changed: bool,
-    key: Option<Arc<DatabaseKey>>,
+    keys: Option<Arc<FolderKeys>>,
 ) -> Result<Store, StoreError> {
     let path = dir.join(files::DATABASE);
     let readers = (0..READERS)
-        .map(|_| connection::reader(&path, key.as_deref()))
+        .map(|_| connection::reader(&path, keys.as_deref()))
         .collect::<Result<_, _>>()
         .map_err(|error| StoreError::Sqlite(error).at(dir))?;
     let threads = |name, connections| {
@@ -233,7 +232,7 @@ fn start(
         lock,
         counter,
         changed,
-        key,
+        keys,
     };
     Ok(Store::new(dir, parts))
 }

@@ -6,12 +6,11 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use domain::Timestamp;
-use protection::DatabaseKey;
 
 use super::handle::Store;
 use crate::{
-    BackupChoices, BackupFile, BackupKind, Converted, Differences, Restored, StoreError,
-    TakenBackup, TrashId, backup, files, folder_protection,
+    BackupChoices, BackupFile, BackupKind, Converted, Differences, FolderKeys, Restored,
+    StoreError, TakenBackup, TrashId, backup, files, folder_protection,
 };
 
 /// Backups of an open store.
@@ -30,8 +29,8 @@ impl Store {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
             place.changed.store(false, Ordering::Relaxed);
-            let key = place.key.as_deref();
-            let taken = place.explain(|dir| backup::take(conn, dir, now, kind, key));
+            let keys = place.keys();
+            let taken = place.explain(|dir| backup::take(conn, dir, now, kind, keys));
             if taken.is_err() {
                 place.changed.store(true, Ordering::Relaxed);
             }
@@ -58,7 +57,7 @@ impl Store {
                 .unwrap_or_else(PoisonError::into_inner);
             backups
                 .iter()
-                .try_for_each(|backup| backup::remove(&place.dir, backup, place.key.as_deref()))
+                .try_for_each(|backup| backup::remove(&place.dir, backup, place.keys()))
         })
     }
 
@@ -70,7 +69,7 @@ impl Store {
         let place = Arc::clone(&self.inner.place);
         self.inner
             .readers
-            .run(move |_| backup::holders(&place.dir, &ids, place.key.as_deref()))
+            .run(move |_| backup::holders(&place.dir, &ids, place.keys()))
     }
 
     /// The changes that a restore of `backup` would make.
@@ -79,24 +78,25 @@ impl Store {
         backup: PathBuf,
     ) -> impl Future<Output = Result<Differences, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
-        self.inner.readers.run(move |conn| {
-            place.explain(|_| backup::compare(conn, &backup, place.key.as_deref()))
-        })
+        self.inner
+            .readers
+            .run(move |conn| place.explain(|_| backup::compare(conn, &backup, place.keys())))
     }
 
-    /// Writes the database with all pictures and files to one archive. With a key, the database in
-    /// it is encrypted, and only a folder with this key can import it.
+    /// Writes the database with all pictures and files to one archive. The archive is not
+    /// encrypted, also in a protected folder.
     pub fn export_archive(
         &self,
         out: PathBuf,
     ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
-        self.inner.readers.run(move |conn| {
-            place.explain(|dir| backup::export(conn, dir, &out, place.key.as_deref()))
-        })
+        self.inner
+            .readers
+            .run(move |conn| place.explain(|dir| backup::export(conn, dir, &out, place.keys())))
     }
 
-    /// Imports an archive as a backup, after checking all of it. Returns the path of the backup.
+    /// Imports an archive as a backup, after checking all of it. Returns the path of the backup. In
+    /// a protected folder, the backup is encrypted.
     pub fn import_archive(
         &self,
         archive: PathBuf,
@@ -108,7 +108,7 @@ impl Store {
                 .backing_up
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
-            place.explain(|dir| backup::import(dir, &archive, now, place.key.as_deref()))
+            place.explain(|dir| backup::import(dir, &archive, now, place.keys()))
         })
     }
 }
@@ -116,8 +116,11 @@ impl Store {
 /// Backups of a data folder, open or not.
 impl Store {
     /// The backups in a data folder, newest first. The store need not be open.
-    pub fn backups(dir: &Path) -> Result<Vec<BackupFile>, StoreError> {
-        backup::list(dir)
+    ///
+    /// In a protected folder, only its keys tell the kind and the order of backups, and whose they
+    /// are.
+    pub fn backups(dir: &Path, keys: Option<&FolderKeys>) -> Result<Vec<BackupFile>, StoreError> {
+        backup::list(dir, keys)
     }
 
     /// The backup folder of a data folder.
@@ -131,14 +134,14 @@ impl Store {
     }
 
     /// Checks that the database of a backup is intact, and that this version can restore it.
-    pub fn check_database(backup: &Path, key: Option<&DatabaseKey>) -> Result<(), StoreError> {
-        backup::verify(backup, key)
+    pub fn check_database(backup: &Path, keys: Option<&FolderKeys>) -> Result<(), StoreError> {
+        backup::verify(backup, keys)
     }
 
     /// Checks that a backup is intact with its pictures and files, and that this version can
     /// restore it.
-    pub fn check_backup(backup: &Path, key: Option<&DatabaseKey>) -> Result<(), StoreError> {
-        backup::verify_with_files(backup, key)
+    pub fn check_backup(backup: &Path, keys: Option<&FolderKeys>) -> Result<(), StoreError> {
+        backup::verify_with_files(backup, keys)
     }
 
     /// The total bytes of the backups in a data folder.
@@ -147,8 +150,8 @@ impl Store {
     }
 
     /// The backup that [`Store::restore_newest`] would restore.
-    pub fn newest_good_backup(dir: &Path, key: Option<&DatabaseKey>) -> Option<BackupFile> {
-        backup::newest_good(dir, key)
+    pub fn newest_good_backup(dir: &Path, keys: Option<&FolderKeys>) -> Option<BackupFile> {
+        backup::newest_good(dir, keys)
     }
 
     pub fn backup_choices(dir: &Path) -> BackupChoices {
@@ -167,18 +170,18 @@ impl Store {
         dir: &Path,
         backup: &Path,
         now: Timestamp,
-        key: Option<&DatabaseKey>,
+        keys: Option<&FolderKeys>,
     ) -> Result<Restored, StoreError> {
-        backup::restore(dir, backup, now, key)
+        backup::restore(dir, backup, now, keys)
     }
 
     /// Restores the newest intact backup, and skips damaged ones. The store must be closed.
     pub fn restore_newest(
         dir: &Path,
         now: Timestamp,
-        key: Option<&DatabaseKey>,
+        keys: Option<&FolderKeys>,
     ) -> Result<Restored, StoreError> {
-        backup::restore_newest(dir, now, key)
+        backup::restore_newest(dir, now, keys)
     }
 
     /// Schedules the restore of `backup` for the next start, before anything else.
@@ -186,15 +189,26 @@ impl Store {
         backup::request_restore(dir, backup)
     }
 
-    /// Encrypts all databases of a data folder: the current one, backups, and those set aside. The
-    /// key file must be in the folder, and the store must be closed. Call it again after a kill.
-    pub fn protect(dir: &Path, key: &DatabaseKey) -> Result<Converted, StoreError> {
-        folder_protection::protect(dir, key)
+    /// Encrypts all files of a data folder that have content: the current database, those set
+    /// aside, backups with their files, assets. Thumbnails are deleted, because they are made
+    /// again. The key file must be in the folder, and the store must be closed.
+    ///
+    /// After an error or a kill, some files are encrypted already: keep the key file, and call this
+    /// again, or [`Store::unprotect`]. Until then, the folder does not open.
+    pub fn protect(dir: &Path, keys: &FolderKeys) -> Result<Converted, StoreError> {
+        folder_protection::protect(dir, keys)
     }
 
-    /// Decrypts what [`Store::protect`] encrypted. The caller removes the key file after that.
-    pub fn unprotect(dir: &Path, key: &DatabaseKey) -> Result<Converted, StoreError> {
-        folder_protection::unprotect(dir, key)
+    /// Decrypts what [`Store::protect`] encrypted. The caller removes the key file after that, so that
+    /// the folder opens without keys. Files that failed need a copy of the key file.
+    pub fn unprotect(dir: &Path, keys: &FolderKeys) -> Result<Converted, StoreError> {
+        folder_protection::unprotect(dir, keys)
+    }
+
+    /// The files of a protected folder that can be read without its keys, here and in a second
+    /// place that is there: what a conversion could not encrypt, and copies from before.
+    pub fn plain_leftovers(dir: &Path, keys: &FolderKeys) -> Vec<PathBuf> {
+        folder_protection::plain_leftovers(dir, keys)
     }
 
     /// Moves the database to a folder `replaced-<UTC>` that is returned, so that the next `open`
@@ -203,8 +217,8 @@ impl Store {
     pub fn set_aside(
         dir: &Path,
         now: Timestamp,
-        key: Option<&DatabaseKey>,
+        keys: Option<&FolderKeys>,
     ) -> Result<Option<PathBuf>, StoreError> {
-        backup::set_aside(dir, now, key)
+        backup::set_aside(dir, now, keys)
     }
 }

@@ -22,7 +22,7 @@ impl Store {
         let place = Arc::clone(&self.inner.place);
         self.inner
             .writer
-            .run(move |conn| place.explain(|dir| forget::preview(conn, dir, target)))
+            .run(move |conn| place.explain(|dir| forget::preview(conn, dir, place.keys(), target)))
     }
 
     /// Removes everything about `target` from the database file and the picture folder. With
@@ -47,8 +47,9 @@ impl Store {
                 .unwrap_or_else(PoisonError::into_inner);
             place.changed.store(true, Ordering::Relaxed);
             place.explain(|dir| {
-                let mut done = forget::forget(conn, dir, target)?;
-                let noted = forgotten.map_or(Ok(()), |now| backup::owe(dir, target, now));
+                let mut done = forget::forget(conn, dir, place.keys(), target)?;
+                let noted =
+                    forgotten.map_or(Ok(()), |now| backup::owe(dir, target, now, place.keys()));
                 done.backups_left = noted.err().map(|error| error.to_string());
                 done.traces_left = purge::erase(conn).err().map(|error| error.to_string());
                 Ok(done)
@@ -64,7 +65,7 @@ impl Store {
         let place = Arc::clone(&self.inner.place);
         self.inner
             .readers
-            .run(move |_| backup::holders_of(&place.dir, target, place.key.as_deref()))
+            .run(move |_| backup::holders_of(&place.dir, target, place.keys()))
     }
 
     /// Whether backups in a second place are to be removed that is there.

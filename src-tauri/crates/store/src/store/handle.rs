@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use protection::DatabaseKey;
 use rusqlite::{Connection, TransactionBehavior};
 use tempfile::TempDir;
 
 use crate::access::{ReadTransaction, WriteTransaction};
+use crate::asset_folder::AssetFolder;
 use crate::commits::CommitCounter;
 use crate::connection::{Durability, set_durability};
 use crate::lock::Lock;
 use crate::pool::Pool;
 use crate::table::library::asset;
-use crate::{AssetHash, StoreError, files};
+use crate::{AssetHash, FolderKeys, StoreError, asset_files, files};
 
 /// A handle on the data folder. Clones share it, and dropping the last one closes the database.
 ///
@@ -44,8 +44,8 @@ pub(super) struct DataFolder {
     /// When this store was opened, on the clock of the file system.
     pub(super) opened: SystemTime,
     counter: Option<CommitCounter>,
-    /// The key of a protected folder.
-    pub(super) key: Option<Arc<DatabaseKey>>,
+    /// The keys of a protected folder.
+    keys: Option<Arc<FolderKeys>>,
     /// Serialises backups, because two at once would use the same name.
     pub(super) backing_up: Mutex<()>,
     /// Whether the database was written since the last backup.
@@ -68,8 +68,8 @@ pub(crate) struct Parts {
     pub(crate) counter: Option<CommitCounter>,
     /// Whether the database was written since the last backup.
     pub(crate) changed: bool,
-    /// The key of a protected folder.
-    pub(crate) key: Option<Arc<DatabaseKey>>,
+    /// The keys of a protected folder.
+    pub(crate) keys: Option<Arc<FolderKeys>>,
 }
 
 impl Store {
@@ -78,7 +78,7 @@ impl Store {
             dir: dir.to_owned(),
             opened: SystemTime::now(),
             counter: parts.counter,
-            key: parts.key,
+            keys: parts.keys,
             backing_up: Mutex::default(),
             changed: AtomicBool::new(parts.changed),
             damaged: AtomicBool::new(false),
@@ -110,9 +110,27 @@ impl Store {
         &self.inner.place.dir
     }
 
-    /// Path of an asset's file, whether it exists or not.
-    pub fn asset_path(&self, hash: AssetHash) -> PathBuf {
-        hash.path_in(&self.dir().join(files::ASSETS))
+    /// The content of an asset. A file that is missing or changed comes back from a backup. `None`
+    /// if no backup has it. Blocks.
+    ///
+    /// # Errors
+    /// When the restored file cannot be written.
+    pub fn read_asset(&self, hash: AssetHash) -> Result<Option<Vec<u8>>, StoreError> {
+        match self.read_asset_file(hash) {
+            Some(content) => Ok(Some(content)),
+            None => self.repair_asset(hash),
+        }
+    }
+
+    /// The content of an asset's file. `None` if it is missing or changed. Blocks.
+    pub fn read_asset_file(&self, hash: AssetHash) -> Option<Vec<u8>> {
+        self.assets().read(hash)
+    }
+
+    /// Restores the file of one asset from the backups. Blocks. Returns its content, or `None` if
+    /// no backup has it.
+    pub fn repair_asset(&self, hash: AssetHash) -> Result<Option<Vec<u8>>, StoreError> {
+        asset_files::heal(self.dir(), hash, self.inner.place.keys())
     }
 
     /// Writes an asset's file before the transaction that stores it (`put_kept`), so that many
@@ -120,19 +138,29 @@ impl Store {
     /// content reuses an orphaned file.
     pub fn keep_file(&self, bytes: &[u8]) -> Result<AssetHash, StoreError> {
         let hash = AssetHash::of(bytes);
-        asset::write(self.dir(), hash, bytes)?;
+        asset::write(self.dir(), self.inner.place.keys(), hash, bytes)?;
         Ok(hash)
     }
 
-    /// Path of a picture's thumbnail, whether it exists or not.
-    pub fn thumbnail_path(&self, picture: AssetHash) -> PathBuf {
-        picture.path_in(&self.dir().join(files::THUMBNAILS))
+    /// The thumbnail of a picture, if it is stored. The bytes may be damaged in a folder without
+    /// keys. Blocks.
+    pub fn read_thumbnail(&self, picture: AssetHash) -> Option<Vec<u8>> {
+        self.thumbnails().read(picture)
     }
 
     /// Stores a thumbnail until its picture is purged. Blocks until it is on disk.
     pub fn keep_thumbnail(&self, picture: AssetHash, bytes: &[u8]) -> Result<(), StoreError> {
-        let path = self.thumbnail_path(picture);
-        files::write(&path, bytes).map_err(|error| StoreError::file(error, &path, self.dir()))
+        let folder = self.thumbnails();
+        let written = folder.write(picture, bytes);
+        written.map_err(|error| StoreError::file(error, &folder.file(picture), self.dir()))
+    }
+
+    pub(crate) fn assets(&self) -> AssetFolder<'_> {
+        AssetFolder::assets(self.dir(), self.inner.place.keys())
+    }
+
+    pub(crate) fn thumbnails(&self) -> AssetFolder<'_> {
+        AssetFolder::thumbnails(self.dir(), self.inner.place.keys())
     }
 
     /// Runs one transaction, which is on disk when the future is ready. Use it for everything that
@@ -184,6 +212,7 @@ impl Store {
                 work(&ReadTransaction {
                     conn: &transaction,
                     dir,
+                    keys: place.keys(),
                 })
             })
         })
@@ -205,7 +234,7 @@ impl Store {
                 .counter
                 .as_ref()
                 .filter(|_| durability == Durability::Full);
-            place.explain(|dir| transact(conn, dir, durability, counter, work))
+            place.explain(|_| transact(conn, &place, durability, counter, work))
         })
     }
 
@@ -219,6 +248,10 @@ impl Store {
 }
 
 impl DataFolder {
+    pub(super) fn keys(&self) -> Option<&FolderKeys> {
+        self.keys.as_deref()
+    }
+
     /// Converts an error of `work` to the variant that describes its cause, and remembers damage.
     pub(super) fn explain<T>(
         &self,
@@ -254,7 +287,7 @@ fn trace_job(kind: &'static str) {
 /// Runs one transaction. With a counter, it also counts the commit.
 fn transact<T>(
     conn: &mut Connection,
-    dir: &Path,
+    place: &DataFolder,
     durability: Durability,
     counter: Option<&CommitCounter>,
     work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>,
@@ -264,7 +297,8 @@ fn transact<T>(
     let result = work(&mut WriteTransaction {
         read: ReadTransaction {
             conn: &transaction,
-            dir,
+            dir: &place.dir,
+            keys: place.keys(),
         },
     })?;
     let number = counter

@@ -8,8 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::handle::Store;
 use crate::connection::quick_check;
 use crate::{
-    AssetHash, AssetRepair, Before, Purged, RedactManifest, StoreError, asset_files, checksum,
-    files, purge,
+    AssetRepair, Before, Purged, RedactManifest, StoreError, asset_files, checksum, files, purge,
 };
 
 impl Store {
@@ -26,9 +25,9 @@ impl Store {
         without_words: RedactManifest,
     ) -> impl Future<Output = Result<Purged, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
-        self.inner
-            .writer
-            .run(move |conn| place.explain(|dir| purge::purge(conn, dir, before, without_words)))
+        self.inner.writer.run(move |conn| {
+            place.explain(|dir| purge::purge(conn, dir, place.keys(), before, without_words))
+        })
     }
 
     /// Whether a purge would remove items or earlier texts.
@@ -62,13 +61,7 @@ impl Store {
         let place = Arc::clone(&self.inner.place);
         self.inner
             .readers
-            .run(move |conn| place.explain(|dir| asset_files::heal_all(conn, dir)))
-    }
-
-    /// Restores the file of one asset from the backups. Blocks. Returns its content, or `None` if
-    /// no backup has it.
-    pub fn repair_asset(&self, hash: AssetHash) -> Result<Option<Vec<u8>>, StoreError> {
-        asset_files::heal(self.dir(), hash)
+            .run(move |conn| place.explain(|dir| asset_files::heal_all(conn, dir, place.keys())))
     }
 
     /// Removes files of assets that the database does not name and that were there when the store
@@ -77,7 +70,7 @@ impl Store {
         let place = Arc::clone(&self.inner.place);
         // On the writer, so that no row is stored between the comparison and the removal.
         self.inner.writer.run(move |conn| {
-            place.explain(|dir| asset_files::sweep(conn, dir, place.opened, place.key.as_deref()))
+            place.explain(|dir| asset_files::sweep(conn, dir, place.opened, place.keys()))
         })
     }
 

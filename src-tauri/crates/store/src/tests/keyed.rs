@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use protection::{DataKey, DatabaseKey, KEY_FILE_NAME, KeyFile, RecoveryCode};
+use protection::{DataKey, KEY_FILE_NAME, KeyFile, RecoveryCode};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::tests::NOW;
-use crate::{Opened, Options, Store, StoreError, cipher, files, migrate, open};
+use crate::{FolderKeys, Opened, Options, Store, StoreError, cipher, files, migrate, open};
 
 const SWITCH: &str = "INGLENOOK_TEST_KEYED";
 
@@ -17,24 +17,21 @@ const KEY_FILE: &str = include_str!("../../../protection/tests/folder/protection
 const RECOVERY_CODE: &str =
     "CNK6C-ET399-D9NPR-RVBEE-DXR7S-2WKKX-EHTQC-CXVRK-F5X7T-PZ3XR-FSZRG-10C2D-GE20Q";
 
-static FIXED: LazyLock<Arc<DatabaseKey>> = LazyLock::new(|| {
+static FIXED: LazyLock<Arc<FolderKeys>> = LazyLock::new(|| {
     let file = KeyFile::parse(KEY_FILE.as_bytes()).unwrap();
     let code = RecoveryCode::parse(RECOVERY_CODE).unwrap();
-    Arc::new(
-        file.unlock_with_recovery_code(&code)
-            .unwrap()
-            .database_key(),
-    )
+    let key = file.unlock_with_recovery_code(&code).unwrap();
+    Arc::new(FolderKeys::of(&key))
 });
 
-/// The key that [`write_key_file`] belongs to.
-pub(crate) fn fixed_key() -> Arc<DatabaseKey> {
+/// The keys that [`write_key_file`] belongs to.
+pub(crate) fn fixed_keys() -> Arc<FolderKeys> {
     Arc::clone(&FIXED)
 }
 
-/// A key of another folder.
-pub(crate) fn other_key() -> Arc<DatabaseKey> {
-    Arc::new(DataKey::generate().unwrap().database_key())
+/// The keys of another folder.
+pub(crate) fn other_keys() -> Arc<FolderKeys> {
+    Arc::new(FolderKeys::of(&DataKey::generate().unwrap()))
 }
 
 /// Whether all test folders are protected.
@@ -42,17 +39,17 @@ pub(crate) fn is_keyed() -> bool {
     std::env::var_os(SWITCH).is_some_and(|value| value == "1")
 }
 
-/// The key of all test folders.
-pub(crate) fn key() -> Option<&'static DatabaseKey> {
+/// The keys of all test folders.
+pub(crate) fn keys() -> Option<&'static FolderKeys> {
     is_keyed().then(|| &**FIXED)
 }
 
 fn options() -> Options {
-    options_with(is_keyed().then(fixed_key))
+    options_with(is_keyed().then(fixed_keys))
 }
 
-pub(crate) fn options_with(key: Option<Arc<DatabaseKey>>) -> Options {
-    Options { now: NOW, key }
+pub(crate) fn options_with(keys: Option<Arc<FolderKeys>>) -> Options {
+    Options { now: NOW, keys }
 }
 
 /// Opens a folder, and makes a new one protected if all are.
@@ -83,7 +80,7 @@ pub(crate) fn write_key_file(dir: &Path) {
 
 /// A database as another program with the key would open it.
 pub(crate) fn open_database(path: &Path) -> Connection {
-    let needed = cipher::key_of(path, key());
+    let needed = cipher::key_of(path, keys());
     let conn = Connection::open(path).unwrap();
     cipher::unlock(&conn, needed).unwrap();
     conn

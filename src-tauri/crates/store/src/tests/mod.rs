@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::{Before, Character, NewMessage, NewSwipe, Notice, Opened, Purged, Store};
 
 pub(crate) use keyed::{
-    empty_store, fixed_key, is_keyed, key, open_database, options_with, other_key, try_open,
+    empty_store, fixed_keys, is_keyed, keys, open_database, options_with, other_keys, try_open,
     try_open_with, write_key_file,
 };
 

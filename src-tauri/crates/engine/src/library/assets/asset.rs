@@ -48,14 +48,9 @@ impl Assets {
     /// `NotFound` if no backup has it either.
     async fn whole_asset(&self, hash: AssetHash) -> ApiResult<Vec<u8>> {
         let store = self.base().store().clone();
-        let read = tokio::task::spawn_blocking(move || {
-            match std::fs::read(store.asset_path(hash))
-                .ok()
-                .filter(|bytes| AssetHash::of(bytes) == hash)
-            {
-                Some(bytes) => Ok((Some(bytes), false)),
-                None => store.repair_asset(hash).map(|bytes| (bytes, true)),
-            }
+        let read = tokio::task::spawn_blocking(move || match store.read_asset_file(hash) {
+            Some(bytes) => Ok((Some(bytes), false)),
+            None => store.repair_asset(hash).map(|bytes| (bytes, true)),
         });
         let (bytes, damaged) = read
             .await
@@ -109,9 +104,9 @@ impl Assets {
     }
 
     async fn kept(&self, picture: AssetHash) -> Option<Asset> {
-        let bytes = tokio::fs::read(self.base().store().thumbnail_path(picture))
-            .await
-            .ok()?;
+        let store = self.base().store().clone();
+        let read = tokio::task::spawn_blocking(move || store.read_thumbnail(picture));
+        let bytes = read.await.ok()??;
         if !bytes.starts_with(b"\x89PNG") && !bytes.starts_with(b"\xFF\xD8") {
             // It was emptied or cut. It is made again.
             return None;

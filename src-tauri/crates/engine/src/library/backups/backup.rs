@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use store::{AssetHash, BackupChoices, BackupFile, BackupPlace, Store};
+use store::{BackupChoices, BackupFile, BackupPlace, Store};
 
 use crate::api::{self, Backup, DataWarningKind, Difference, Health, RestorePreview, Restored};
 use crate::base::clock::rfc3339;
@@ -47,7 +47,7 @@ impl Backups {
         self.off_the_runtime(move || {
             let choices = Store::backup_choices(&dir);
             Ok(api::Backups {
-                backups: once(Store::backups(&dir)?),
+                backups: once(Store::backups(&dir, None)?),
                 folder: Store::backup_folder(&dir).display().to_string(),
                 size: Store::backup_size(&dir),
                 budget: choices.budget,
@@ -276,26 +276,20 @@ impl Backups {
 
     async fn backups_here(&self) -> ApiResult<Vec<BackupFile>> {
         let dir = self.base().store().dir().to_owned();
-        let listed = tokio::task::spawn_blocking(move || Store::backups(&dir)).await;
+        let listed = tokio::task::spawn_blocking(move || Store::backups(&dir, None)).await;
         Ok(listed.map_err(|_| internal("the backups could not be listed"))??)
     }
 
     /// Checks that every asset file exists and that its content matches the hash in its name.
     async fn files_check(&self) -> Result<String, String> {
-        let named = self.base().store().read(|store| {
-            let all = store.assets().all()?;
-            Ok(all
-                .iter()
-                .map(|asset| (asset.hash, store.assets().path(asset.hash)))
-                .collect::<Vec<_>>())
-        });
+        let store = self.base().store().clone();
+        let named = store.read(|store| store.assets().all());
         let named = named.await.map_err(|error| error.to_string())?;
         let count = named.len();
-        let changed = |(hash, path): &(AssetHash, PathBuf)| {
-            std::fs::read(path).map_or(true, |bytes| AssetHash::of(&bytes) != *hash)
-        };
         let bad = tokio::task::spawn_blocking(move || {
-            named.into_iter().filter(changed).collect::<Vec<_>>()
+            let hashes = named.into_iter().map(|asset| asset.hash);
+            let bad = hashes.filter(|hash| store.read_asset_file(*hash).is_none());
+            bad.collect::<Vec<_>>()
         });
         let bad = bad.await.map_err(|error| error.to_string())?;
         if bad.is_empty() {
@@ -304,7 +298,7 @@ impl Backups {
         let names = bad
             .iter()
             .take(NAMED)
-            .map(|(hash, _)| hash.to_string())
+            .map(ToString::to_string)
             .collect::<Vec<_>>()
             .join(", ");
         Err(format!(

@@ -120,7 +120,7 @@ async fn first_backup_in(dir: PathBuf, now: Timestamp) -> ApiResult<Duration> {
 
 /// The time of the newest backup of this folder.
 async fn newest_backup(dir: PathBuf) -> ApiResult<Option<Timestamp>> {
-    let all = tokio::task::spawn_blocking(move || Store::backups(&dir)).await;
+    let all = tokio::task::spawn_blocking(move || Store::backups(&dir, None)).await;
     let all = all
         .map_err(|_| internal("the backups could not be listed"))??
         .into_iter();

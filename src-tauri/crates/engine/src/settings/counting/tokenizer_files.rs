@@ -1,6 +1,5 @@
 //! Keeps parsed `tokenizer.json` files in memory.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use provider::TokenizerJson;
@@ -22,7 +21,7 @@ impl TokenizerFiles {
         let mut known = self.0.lock().await;
         let tokenizer = match known.iter().position(|(each, _)| *each == hash) {
             Some(at) => known.remove(at).1,
-            None => read(store.asset_path(hash)).await,
+            None => read(store.clone(), hash).await,
         };
         keep(&mut known, hash, tokenizer.clone());
         tokenizer
@@ -45,9 +44,10 @@ pub(crate) fn keep(
     known.drain(..old);
 }
 
-async fn read(path: PathBuf) -> Option<Arc<TokenizerJson>> {
+async fn read(store: Store, hash: AssetHash) -> Option<Arc<TokenizerJson>> {
     let read = tokio::task::spawn_blocking(move || -> Result<_, String> {
-        let json = std::fs::read(path).map_err(|error| error.to_string())?;
+        let json = store.read_asset(hash).map_err(|error| error.to_string())?;
+        let json = json.ok_or("its file is missing or damaged")?;
         TokenizerJson::parse(&json).map_err(|error| error.to_string())
     });
     let read = read.await.unwrap_or_else(|error| Err(error.to_string()));

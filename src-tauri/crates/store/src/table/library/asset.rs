@@ -1,14 +1,15 @@
 //! Assets: pictures and imported files, one file per content, named by its hash.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use domain::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
 use crate::access::{Assets, AssetsMut};
+use crate::asset_folder::AssetFolder;
 use crate::sql::Col;
-use crate::{AssetHash, StoreError, files};
+use crate::{AssetHash, FolderKeys, StoreError};
 
 /// An asset's row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,18 +53,18 @@ impl Assets<'_> {
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
-
-    /// Path of an asset's file, whether it exists or not.
-    pub fn path(&self, hash: AssetHash) -> PathBuf {
-        hash.path_in(&self.dir.join(files::ASSETS))
-    }
 }
 
 /// Writes an asset's file, unless it exists.
-pub(crate) fn write(dir: &Path, hash: AssetHash, bytes: &[u8]) -> Result<(), StoreError> {
-    let path = hash.path_in(&dir.join(files::ASSETS));
-    let present = std::fs::metadata(&path).is_ok_and(|file| file.len() == bytes.len() as u64);
-    if present {
+pub(crate) fn write(
+    dir: &Path,
+    keys: Option<&FolderKeys>,
+    hash: AssetHash,
+    bytes: &[u8],
+) -> Result<(), StoreError> {
+    let folder = AssetFolder::assets(dir, keys);
+    let path = folder.file(hash);
+    if folder.content_bytes(hash) == Some(bytes.len() as u64) {
         // A file without a row must not be swept away before its row is stored.
         let renewed = std::fs::OpenOptions::new().append(true).open(&path);
         if let Err(error) = renewed.and_then(|file| file.set_modified(std::time::SystemTime::now()))
@@ -72,7 +73,8 @@ pub(crate) fn write(dir: &Path, hash: AssetHash, bytes: &[u8]) -> Result<(), Sto
         }
         return Ok(());
     }
-    files::write(&path, bytes).map_err(|error| StoreError::file(error, &path, dir))
+    let written = folder.write(hash, bytes);
+    written.map_err(|error| StoreError::file(error, &path, dir))
 }
 
 impl AssetsMut<'_> {
@@ -87,7 +89,7 @@ impl AssetsMut<'_> {
         now: Timestamp,
     ) -> Result<AssetHash, StoreError> {
         let hash = AssetHash::of(bytes);
-        write(self.dir, hash, bytes)?;
+        write(self.dir, self.keys, hash, bytes)?;
         self.list(hash, bytes.len() as u64, mime, now)?;
         Ok(hash)
     }
@@ -102,11 +104,10 @@ impl AssetsMut<'_> {
         mime: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let path = hash.path_in(&self.dir.join(files::ASSETS));
-        let Ok(about) = std::fs::metadata(&path) else {
-            return Err(StoreError::NotFound { what: "file" });
-        };
-        self.list(hash, about.len(), mime, now)
+        let folder = AssetFolder::assets(self.dir, self.keys);
+        let bytes = folder.content_bytes(hash);
+        let bytes = bytes.ok_or(StoreError::NotFound { what: "file" })?;
+        self.list(hash, bytes, mime, now)
     }
 
     fn list(

@@ -6,7 +6,7 @@ use std::path::Path;
 use domain::Timestamp;
 
 use crate::tests::backups::copies::{HOUR, with_picture};
-use crate::tests::{CHAT, key, open, open_database, shown};
+use crate::tests::{CHAT, keys, open, open_database, shown};
 use crate::{AssetHash, BackupKind, Store, StoreError};
 
 #[tokio::test]
@@ -21,19 +21,16 @@ async fn an_archive_moves_everything_to_another_folder() {
         .import_archive(archive, Timestamp(HOUR))
         .await
         .unwrap();
-    Store::check_backup(&backup, key()).unwrap();
+    Store::check_backup(&backup, keys()).unwrap();
     assert_eq!(
-        Store::backups(other.path()).unwrap()[0].kind,
+        Store::backups(other.path(), keys()).unwrap()[0].kind,
         BackupKind::Imported
     );
     drop(elsewhere);
-    Store::restore(other.path(), &backup, Timestamp(0), key()).unwrap();
+    Store::restore(other.path(), &backup, Timestamp(0), keys()).unwrap();
     let elsewhere = open(other.path()).store;
     assert_eq!(shown(&elsewhere).await, ["then"]);
-    assert_eq!(
-        std::fs::read(elsewhere.asset_path(face)).unwrap(),
-        b"a face"
-    );
+    assert_eq!(elsewhere.read_asset_file(face).unwrap(), b"a face");
 }
 
 type ArchiveMembers<'m> = Vec<(String, &'m [u8])>;
@@ -111,7 +108,10 @@ async fn hostile_archives_are_refused_and_leave_nothing() {
             matches!(refused, Err(StoreError::BadBackup { .. })),
             "{name}: {refused:?}"
         );
-        assert!(Store::backups(dir.path()).unwrap().is_empty(), "{name}");
+        assert!(
+            Store::backups(dir.path(), keys()).unwrap().is_empty(),
+            "{name}"
+        );
         let left: Vec<_> = std::fs::read_dir(dir.path().join("backups"))
             .unwrap()
             .flatten()

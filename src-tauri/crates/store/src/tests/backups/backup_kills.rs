@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use domain::Timestamp;
 
 use crate::tests::data_folder::child;
-use crate::tests::{key, open};
-use crate::{AssetHash, BackupKind, Store};
+use crate::tests::{keys, open};
+use crate::{BackupKind, Store};
 
 /// Number of kills of each kind. An environment variable sets a longer run.
 fn kills() -> u64 {
@@ -53,13 +53,13 @@ fn killed_at_work(task: &str, dir: &Path, round: u64) -> Option<PathBuf> {
 
 /// Asserts that every backup verifies with its pictures, and that `made` is one of them.
 fn backups_are_whole(dir: &Path, made: Option<&Path>) {
-    let backups = Store::backups(dir).unwrap();
+    let backups = Store::backups(dir, keys()).unwrap();
     let own: Vec<_> = backups
         .iter()
         .filter(|backup| backup.kind != BackupKind::SetAside)
         .collect();
     for backup in &own {
-        Store::check_backup(&backup.path, key()).unwrap();
+        Store::check_backup(&backup.path, keys()).unwrap();
     }
     if let Some(made) = made {
         assert!(
@@ -73,16 +73,13 @@ fn backups_are_whole(dir: &Path, made: Option<&Path>) {
 /// Deletes the pictures and asserts that the newest backup restores everything.
 async fn pictures_come_back(dir: &Path) {
     std::fs::remove_dir_all(dir.join("assets")).unwrap();
-    let restored = Store::restore_newest(dir, Timestamp(0), key()).unwrap();
+    let restored = Store::restore_newest(dir, Timestamp(0), keys()).unwrap();
     assert_eq!((restored.missing, restored.skipped.len()), (0, 0));
     let store = open(dir).store;
     store.check().await.unwrap();
     let named = store.read(|r| r.assets().all()).await.unwrap();
     for asset in named {
-        assert_eq!(
-            AssetHash::of(&std::fs::read(store.asset_path(asset.hash)).unwrap()),
-            asset.hash
-        );
+        assert!(store.read_asset_file(asset.hash).is_some());
     }
     drop(store);
     if let Some(aside) = restored.aside {

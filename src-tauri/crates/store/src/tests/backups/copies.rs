@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use domain::Timestamp;
 
 use crate::tests::{
-    CHARACTER, create_library, is_keyed, key, message_id, open, purge, say, shown, try_open,
+    CHARACTER, create_library, is_keyed, keys, message_id, open, purge, say, shown, try_open,
 };
 use crate::{AssetHash, BackupChoices, BackupKind, Notice, Store, StoreError};
 
@@ -52,12 +52,12 @@ async fn a_purged_picture_comes_back_from_a_backup() {
         .await
         .unwrap();
     purge(&store, 9).await;
-    assert!(!store.asset_path(face).exists());
+    assert!(!store.assets().file(face).exists());
     drop(store);
-    let restored = Store::restore_newest(dir.path(), Timestamp(0), key()).unwrap();
+    let restored = Store::restore_newest(dir.path(), Timestamp(0), keys()).unwrap();
     assert_eq!(restored.missing, 0);
     let store = open(dir.path()).store;
-    assert_eq!(std::fs::read(store.asset_path(face)).unwrap(), b"a face");
+    assert_eq!(store.read_asset_file(face).unwrap(), b"a face");
     assert_eq!(shown(&store).await, ["then"]);
 }
 
@@ -66,11 +66,12 @@ async fn a_picture_that_changed_on_the_disk_comes_back() {
     let dir = tempfile::tempdir().unwrap();
     let (store, face) = with_picture(dir.path()).await;
     back_up(&store, 1).await;
-    let path = store.asset_path(face);
+    let path = store.assets().file(face);
     drop(store);
     spoil(&path);
-    Store::restore_newest(dir.path(), Timestamp(0), key()).unwrap();
-    assert_eq!(std::fs::read(path).unwrap(), b"a face");
+    Store::restore_newest(dir.path(), Timestamp(0), keys()).unwrap();
+    let store = open(dir.path()).store;
+    assert_eq!(store.read_asset_file(face).unwrap(), b"a face");
 }
 
 #[tokio::test]
@@ -102,10 +103,10 @@ async fn damaged_backups_are_skipped_for_an_older_one() {
     std::fs::write(&newer[1], "").unwrap();
     std::fs::write(&newer[0], "not a database at all").unwrap();
     assert_eq!(
-        Store::newest_good_backup(dir.path(), key()).unwrap().path,
+        Store::newest_good_backup(dir.path(), keys()).unwrap().path,
         oldest
     );
-    let restored = Store::restore_newest(dir.path(), Timestamp(0), key()).unwrap();
+    let restored = Store::restore_newest(dir.path(), Timestamp(0), keys()).unwrap();
     assert_eq!((restored.backup, restored.skipped.len()), (oldest, 3));
     assert_eq!(shown(&open(dir.path()).store).await, ["then"]);
 }
@@ -118,7 +119,7 @@ async fn without_an_intact_backup_nothing_changes() {
     drop(store);
     spoil(&only);
     assert!(matches!(
-        Store::restore_newest(dir.path(), Timestamp(0), key()),
+        Store::restore_newest(dir.path(), Timestamp(0), keys()),
         Err(StoreError::BadBackup { .. })
     ));
     assert_eq!(shown(&open(dir.path()).store).await, ["then"]);
@@ -136,8 +137,8 @@ async fn a_clock_set_back_keeps_the_copy_just_made() {
     let last = back_up(&store, 3).await;
     back_up(&store, 3).await;
     drop(store);
-    assert!(Store::backups(dir.path()).unwrap().len() < 40);
-    let restored = Store::restore_newest(dir.path(), Timestamp(0), key()).unwrap();
+    assert!(Store::backups(dir.path(), keys()).unwrap().len() < 40);
+    let restored = Store::restore_newest(dir.path(), Timestamp(0), keys()).unwrap();
     assert!(
         restored.backup >= last,
         "two in one millisecond have two names"
@@ -153,7 +154,7 @@ async fn a_backup_that_vanishes_is_left_out_of_the_list() {
     let path = back_up(&store, 1).await;
     let gone = path.with_file_name("inglenook-20300101T000000.000Z-00000000.db");
     std::os::unix::fs::symlink("nowhere", gone).unwrap();
-    let listed = Store::backups(dir.path()).unwrap();
+    let listed = Store::backups(dir.path(), keys()).unwrap();
     assert_eq!(
         listed
             .into_iter()
@@ -177,7 +178,7 @@ async fn a_budget_leaves_the_newest_alone() {
     .unwrap();
     back_up(&store, 1).await;
     let last = back_up(&store, 2).await;
-    let left: Vec<_> = Store::backups(dir.path())
+    let left: Vec<_> = Store::backups(dir.path(), keys())
         .unwrap()
         .into_iter()
         .map(|backup| backup.path)
@@ -226,13 +227,13 @@ async fn a_lost_database_is_damage() {
                 "{name} is left as it was"
             );
             if only_assets {
-                Store::set_aside(dir.path(), Timestamp(0), key()).unwrap();
+                Store::set_aside(dir.path(), Timestamp(0), keys()).unwrap();
                 assert!(
                     open(dir.path()).notices.contains(&Notice::Created),
                     "{name}: a new start that was asked for"
                 );
             } else {
-                Store::restore_newest(dir.path(), Timestamp(0), key()).unwrap();
+                Store::restore_newest(dir.path(), Timestamp(0), keys()).unwrap();
                 assert_eq!(shown(&open(dir.path()).store).await, ["then"], "{name}");
             }
         }
@@ -268,9 +269,9 @@ async fn a_scheduled_restore_runs_at_the_next_start() {
     assert_eq!(shown(&opened.store).await, ["then"]);
     drop(opened);
     assert_eq!(open(dir.path()).notices, [], "it happens once");
-    let aside = Store::backups(dir.path()).unwrap().pop().unwrap();
+    let aside = Store::backups(dir.path(), keys()).unwrap().pop().unwrap();
     assert_eq!(aside.kind, BackupKind::SetAside);
-    Store::restore(dir.path(), &aside.path, Timestamp(9), key()).unwrap();
+    Store::restore(dir.path(), &aside.path, Timestamp(9), keys()).unwrap();
     assert_eq!(
         shown(&open(dir.path()).store).await.len(),
         2,

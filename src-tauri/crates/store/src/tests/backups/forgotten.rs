@@ -2,7 +2,7 @@
 
 use domain::Timestamp;
 
-use crate::tests::{CHARACTER, CHAT, chat, create_library, open, say};
+use crate::tests::{CHARACTER, CHAT, chat, create_library, keys, open, say};
 use crate::{BackupChoices, BackupKind, ForgetTarget, Store};
 
 const ALL: ForgetTarget = ForgetTarget::Character(CHARACTER);
@@ -34,7 +34,7 @@ async fn the_next_backup_replaces_those_that_hold_it() {
         .await
         .unwrap();
     assert_eq!((made.settled.removed, made.settled.failed.len()), (1, 0));
-    let left = Store::backups(dir.path()).unwrap();
+    let left = Store::backups(dir.path(), keys()).unwrap();
     assert_eq!(left.len(), 2, "the new one and its copy");
     assert!(
         left.iter()
@@ -93,7 +93,7 @@ async fn a_new_message_of_the_same_day_stays_in_backups() {
         .backup(Timestamp(26), BackupKind::ByHand)
         .await
         .unwrap();
-    let left = Store::backups(dir.path()).unwrap();
+    let left = Store::backups(dir.path(), keys()).unwrap();
     assert!(left.iter().any(|backup| backup.taken == Timestamp(26)));
     assert!(left.iter().all(|backup| backup.taken != Timestamp(11)));
 }

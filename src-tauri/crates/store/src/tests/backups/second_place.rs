@@ -3,7 +3,7 @@
 use domain::Timestamp;
 
 use crate::tests::backups::copies::{HOUR, back_up, with_picture};
-use crate::tests::{key, open, say, try_open};
+use crate::tests::{keys, open, say, try_open};
 use crate::{BackupChoices, BackupKind, Notice, Store, StoreError};
 
 #[tokio::test]
@@ -29,8 +29,8 @@ async fn a_second_place_restores_what_the_folder_lost() {
         None
     );
     drop(store);
-    for backup in Store::backups(dir.path()).unwrap() {
-        Store::check_backup(&backup.path, key()).unwrap();
+    for backup in Store::backups(dir.path(), keys()).unwrap() {
+        Store::check_backup(&backup.path, keys()).unwrap();
         if backup.path.starts_with(dir.path()) {
             std::fs::remove_file(backup.path).unwrap();
         }
@@ -43,10 +43,10 @@ async fn a_second_place_restores_what_the_folder_lost() {
         try_open(dir.path()),
         Err(StoreError::Damaged { .. })
     ));
-    let restored = Store::restore_newest(dir.path(), Timestamp(0), key()).unwrap();
+    let restored = Store::restore_newest(dir.path(), Timestamp(0), keys()).unwrap();
     assert!(restored.backup.starts_with(other.path()));
     let store = open(dir.path()).store;
-    assert_eq!(std::fs::read(store.asset_path(face)).unwrap(), b"a face");
+    assert_eq!(store.read_asset_file(face).unwrap(), b"a face");
 }
 
 /// Two machines may use the same synchronised folder.
@@ -72,7 +72,7 @@ async fn a_shared_second_place_keeps_all_backups() {
     }
     drop(stores);
     for dir in &dirs {
-        let all = Store::backups(dir.path()).unwrap();
+        let all = Store::backups(dir.path(), keys()).unwrap();
         let count = |wanted: fn(&crate::BackupFile) -> bool| {
             all.iter().filter(|backup| wanted(backup)).count()
         };
@@ -83,9 +83,9 @@ async fn a_shared_second_place_keeps_all_backups() {
         );
         assert_eq!(count(|backup| !backup.own), here);
         for backup in &all {
-            Store::check_backup(&backup.path, key()).unwrap();
+            Store::check_backup(&backup.path, keys()).unwrap();
         }
-        assert!(Store::newest_good_backup(dir.path(), key()).unwrap().own);
+        assert!(Store::newest_good_backup(dir.path(), keys()).unwrap().own);
     }
 }
 

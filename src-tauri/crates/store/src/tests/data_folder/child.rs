@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use domain::Timestamp;
 use domain::chat::{Role, SwipeState};
 
-use crate::tests::{CHAT, create_library, fixed_key, key, message, swipe_id, try_open};
+use crate::tests::{CHAT, create_library, fixed_keys, keys, message, swipe_id, try_open};
 use crate::{Store, StoreError};
 
 const TASK: &str = "STORE_TEST_TASK";
@@ -51,7 +51,10 @@ fn run_task() {
             "restore" => restore(&dir),
             "purge" => purge(&dir).await,
             "convert" => convert(&dir),
-            "protect" => tell("protect", Store::protect(&dir, &fixed_key()).map(|_| "not")),
+            "protect" => tell(
+                "protect",
+                Store::protect(&dir, &fixed_keys()).map(|_| "not"),
+            ),
             "talk" => talk(&dir, 40).await,
             "talk at length" => talk(&dir, 20_000).await,
             other => panic!("no task {other}"),
@@ -102,7 +105,7 @@ async fn back_up(dir: &Path) {
 fn restore(dir: &Path) {
     for time in 0.. {
         say("begin");
-        let restored = Store::restore_newest(dir, Timestamp(time), key()).unwrap();
+        let restored = Store::restore_newest(dir, Timestamp(time), keys()).unwrap();
         say(&format!("made {}", restored.backup.display()));
         // Removes the set-aside copies, because the test checks only the current database.
         std::fs::remove_dir_all(restored.aside.unwrap()).unwrap();
@@ -113,8 +116,8 @@ fn restore(dir: &Path) {
 fn convert(dir: &Path) {
     loop {
         say("begin");
-        Store::protect(dir, &fixed_key()).unwrap();
-        Store::unprotect(dir, &fixed_key()).unwrap();
+        Store::protect(dir, &fixed_keys()).unwrap();
+        Store::unprotect(dir, &fixed_keys()).unwrap();
     }
 }
 

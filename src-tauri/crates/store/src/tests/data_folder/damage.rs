@@ -4,7 +4,7 @@ use std::path::Path;
 
 use domain::Timestamp;
 
-use crate::tests::{create_library, key, open, say, shown, try_open};
+use crate::tests::{create_library, keys, open, say, shown, try_open};
 use crate::{Notice, Store, StoreError};
 
 const PAGE: usize = 4096;
@@ -53,7 +53,7 @@ async fn a_backup_replaces_a_damaged_database() {
     damage(&database, &whole, 3);
     let broken = std::fs::read(&database).unwrap();
 
-    let aside = Store::set_aside(dir.path(), Timestamp(0), key())
+    let aside = Store::set_aside(dir.path(), Timestamp(0), keys())
         .unwrap()
         .unwrap();
     assert_eq!(std::fs::read(aside.join("inglenook.db")).unwrap(), broken);
@@ -61,8 +61,8 @@ async fn a_backup_replaces_a_damaged_database() {
     assert_eq!(fresh.notices, [Notice::Created]);
     drop(fresh);
 
-    let backup = Store::backups(dir.path()).unwrap().remove(0);
-    Store::restore(dir.path(), &backup.path, Timestamp(1), key()).unwrap();
+    let backup = Store::backups(dir.path(), keys()).unwrap().remove(0);
+    Store::restore(dir.path(), &backup.path, Timestamp(1), keys()).unwrap();
     assert_eq!(shown(&open(dir.path()).store).await.len(), 120);
     assert!(aside.exists());
 }
@@ -71,17 +71,17 @@ async fn a_backup_replaces_a_damaged_database() {
 async fn a_broken_backup_is_refused_without_changes() {
     let dir = tempfile::tempdir().unwrap();
     long_chat(dir.path()).await;
-    let backup = Store::backups(dir.path()).unwrap().remove(0);
+    let backup = Store::backups(dir.path(), keys()).unwrap().remove(0);
     let whole = std::fs::read(&backup.path).unwrap();
     damage(&backup.path, &whole, 2);
-    let refused = Store::restore(dir.path(), &backup.path, Timestamp(0), key());
+    let refused = Store::restore(dir.path(), &backup.path, Timestamp(0), keys());
     assert!(matches!(refused, Err(StoreError::BadBackup { .. })));
     assert!(matches!(
-        Store::check_backup(&backup.path, key()),
+        Store::check_backup(&backup.path, keys()),
         Err(StoreError::BadBackup { .. })
     ));
     std::fs::write(&backup.path, "").unwrap();
-    let refused = Store::restore(dir.path(), &backup.path, Timestamp(0), key());
+    let refused = Store::restore(dir.path(), &backup.path, Timestamp(0), keys());
     assert!(matches!(refused, Err(StoreError::BadBackup { .. })));
     assert_eq!(shown(&open(dir.path()).store).await.len(), 120);
 }

@@ -6,7 +6,7 @@ use domain::Timestamp;
 use domain::memory::MemoryScope;
 use tempfile::TempDir;
 
-use crate::tests::{CHAT, create_library, key, open, say, shown};
+use crate::tests::{CHAT, create_library, keys, open, say, shown};
 use crate::{BackupKind, Notice, StoreError};
 
 /// A copy of a folder whose process was killed after three messages. The log has all of them.
@@ -113,7 +113,7 @@ async fn a_restored_backup_is_no_lost_log() {
         .unwrap();
     say(&store, 1, "later").await;
     drop(store);
-    crate::Store::restore_newest(dir.path(), Timestamp(0), key()).unwrap();
+    crate::Store::restore_newest(dir.path(), Timestamp(0), keys()).unwrap();
     let opened = open(dir.path());
     assert_eq!(
         (opened.notices, shown(&opened.store).await.len()),

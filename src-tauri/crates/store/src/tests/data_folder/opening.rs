@@ -6,7 +6,7 @@ use domain::Timestamp;
 use domain::chat::SwipeState;
 
 use crate::tests::{
-    CHAT, create_library, empty_store, key, message_id, open, open_database, say, shown, swipe_id,
+    CHAT, create_library, empty_store, keys, message_id, open, open_database, say, shown, swipe_id,
     try_open, try_open_with, was_checked,
 };
 use crate::{Notice, Opened, Store, StoreError, migrate};
@@ -136,7 +136,7 @@ async fn a_second_open_is_refused_without_harm() {
     create_library(&first).await;
     let second = try_open(dir.path());
     assert!(matches!(second, Err(StoreError::InUse { dir: named }) if named == dir.path()));
-    let aside = Store::set_aside(dir.path(), Timestamp(0), key());
+    let aside = Store::set_aside(dir.path(), Timestamp(0), keys());
     assert!(matches!(aside, Err(StoreError::InUse { .. })));
     say(&first, 1, "still here").await;
     drop(first);
@@ -295,7 +295,7 @@ async fn backups_are_whole_and_newest_first() {
             .await
             .unwrap();
     }
-    let backups = Store::backups(dir.path()).unwrap();
+    let backups = Store::backups(dir.path(), keys()).unwrap();
     assert_eq!(
         backups
             .iter()
@@ -330,8 +330,8 @@ async fn a_restore_sets_the_old_database_aside() {
     say(&store, 2, "later").await;
     drop(store);
 
-    let backup = Store::backups(dir.path()).unwrap().remove(0);
-    let aside = Store::restore(dir.path(), &backup.path, Timestamp(0), key())
+    let backup = Store::backups(dir.path(), keys()).unwrap().remove(0);
+    let aside = Store::restore(dir.path(), &backup.path, Timestamp(0), keys())
         .unwrap()
         .aside
         .unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use domain::Timestamp;
 
-use crate::tests::{create_library, key, open, open_database, say, shown, try_open};
+use crate::tests::{create_library, keys, open, open_database, say, shown, try_open};
 use crate::{BackupKind, Store, StoreError};
 
 const CODE: [&str; 4] = [
@@ -49,7 +49,7 @@ async fn a_backup_with_code_of_a_stranger_is_refused() {
             } else {
                 std::fs::remove_file(&manifest).unwrap();
             }
-            let refused = Store::restore(dir.path(), &backup, Timestamp(0), key());
+            let refused = Store::restore(dir.path(), &backup, Timestamp(0), keys());
             assert!(
                 matches!(refused, Err(StoreError::BadBackup { .. })),
                 "{code}: {refused:?}"
@@ -81,7 +81,7 @@ async fn other_tables_need_a_manifest_that_vouches_for_them() {
         let backup = backed_up(dir.path()).await;
         plant(&backup, sql);
         std::fs::remove_file(backup.with_extension("json")).unwrap();
-        let refused = Store::restore(dir.path(), &backup, Timestamp(0), key());
+        let refused = Store::restore(dir.path(), &backup, Timestamp(0), keys());
         assert!(
             matches!(refused, Err(StoreError::BadBackup { .. })),
             "{sql}: {refused:?}"
@@ -94,7 +94,7 @@ async fn a_backup_without_a_manifest_is_restored() {
     let dir = tempfile::tempdir().unwrap();
     let backup = backed_up(dir.path()).await;
     std::fs::remove_file(backup.with_extension("json")).unwrap();
-    Store::restore(dir.path(), &backup, Timestamp(0), key()).unwrap();
+    Store::restore(dir.path(), &backup, Timestamp(0), keys()).unwrap();
     assert_eq!(shown(&open(dir.path()).store).await, ["then"]);
 }
 
@@ -109,7 +109,7 @@ async fn a_database_with_code_of_a_stranger_is_not_opened() {
             matches!(refused, Some(StoreError::Damaged { .. })),
             "{code}: {refused:?}"
         );
-        Store::restore_newest(dir.path(), Timestamp(1), key()).unwrap();
+        Store::restore_newest(dir.path(), Timestamp(1), keys()).unwrap();
         assert_eq!(shown(&open(dir.path()).store).await, ["then"]);
     }
 }

@@ -4,7 +4,7 @@ use domain::Timestamp;
 use uuid::Uuid;
 
 use crate::tests::{
-    CHARACTER, CHAT, character, empty_store, furnished, key, message_id, purge, say,
+    CHARACTER, CHAT, character, empty_store, furnished, keys, message_id, purge, say,
 };
 use crate::{AssetHash, Draft, DraftPlace, NotAHash, Store};
 
@@ -30,7 +30,7 @@ async fn the_same_content_is_stored_once() {
     let first = put(&store, b"picture").await;
     let second = put(&store, b"picture").await;
     assert_eq!(first, second);
-    assert_eq!(std::fs::read(store.asset_path(first)).unwrap(), b"picture");
+    assert_eq!(store.read_asset_file(first).unwrap(), b"picture");
     assert_eq!(files_below(&store.dir().join("assets")), 1);
     let asset = store
         .read(move |r| r.assets().get(first))
@@ -45,9 +45,9 @@ async fn the_same_content_is_stored_once() {
 async fn the_next_import_restores_a_lost_file() {
     let store = empty_store();
     let hash = put(&store, b"picture").await;
-    std::fs::remove_file(store.asset_path(hash)).unwrap();
+    std::fs::remove_file(store.assets().file(hash)).unwrap();
     put(&store, b"picture").await;
-    assert_eq!(std::fs::read(store.asset_path(hash)).unwrap(), b"picture");
+    assert_eq!(store.read_asset_file(hash).unwrap(), b"picture");
 }
 
 #[test]
@@ -81,9 +81,9 @@ async fn lost_and_emptied_files_come_back_from_a_backup() {
         .await
         .unwrap();
     put(&store, b"four").await;
-    std::fs::remove_file(store.asset_path(lost)).unwrap();
-    std::fs::write(store.asset_path(emptied_file), "").unwrap();
-    std::fs::remove_file(store.asset_path(only_here)).unwrap();
+    std::fs::remove_file(store.assets().file(lost)).unwrap();
+    std::fs::write(store.assets().file(emptied_file), "").unwrap();
+    std::fs::remove_file(store.assets().file(only_here)).unwrap();
     let repair = store.repair_assets().await.unwrap();
     assert_eq!(
         repair,
@@ -92,11 +92,8 @@ async fn lost_and_emptied_files_come_back_from_a_backup() {
             lost: vec![only_here]
         }
     );
-    assert_eq!(
-        std::fs::read(store.asset_path(emptied_file)).unwrap(),
-        b"two"
-    );
-    std::fs::write(store.asset_path(changed), "THREE").unwrap();
+    assert_eq!(store.read_asset_file(emptied_file).unwrap(), b"two");
+    std::fs::write(store.assets().file(changed), "THREE").unwrap();
     assert_eq!(
         store.repair_asset(changed).unwrap().as_deref(),
         Some(&b"three"[..]),
@@ -119,10 +116,10 @@ async fn files_that_belong_to_nothing_are_removed() {
     let old = store.keep_file(b"left by a kill").unwrap();
     store.keep_thumbnail(old, b"small").unwrap();
     std::fs::write(dir.path().join("assets").join("notes.txt"), "not ours").unwrap();
+    let paths = [store.assets().file(old), store.thumbnails().file(old)];
     drop(store);
     let aged = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
-    for folder in ["assets", "thumbnails"] {
-        let path = old.path_in(&dir.path().join(folder));
+    for path in paths {
         std::fs::File::options()
             .append(true)
             .open(path)
@@ -133,8 +130,8 @@ async fn files_that_belong_to_nothing_are_removed() {
     let store = crate::tests::open(dir.path()).store;
     let new = store.keep_file(b"its row follows").unwrap();
     assert_eq!(store.sweep_assets().await.unwrap(), 2);
-    assert!(store.asset_path(named).exists() && store.asset_path(new).exists());
-    assert!(!store.asset_path(old).exists() && !store.thumbnail_path(old).exists());
+    assert!(store.assets().file(named).exists() && store.assets().file(new).exists());
+    assert!(!store.assets().file(old).exists() && !store.thumbnails().file(old).exists());
     assert!(dir.path().join("assets").join("notes.txt").exists());
 }
 
@@ -143,12 +140,12 @@ async fn files_of_a_set_aside_database_stay() {
     let dir = tempfile::tempdir().unwrap();
     let store = crate::tests::open(dir.path()).store;
     let picture = put(&store, b"picture").await;
+    let path = store.assets().file(picture);
     drop(store);
-    Store::set_aside(dir.path(), Timestamp(0), key())
+    Store::set_aside(dir.path(), Timestamp(0), keys())
         .unwrap()
         .unwrap();
     let aged = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
-    let path = picture.path_in(&dir.path().join("assets"));
     std::fs::File::options()
         .append(true)
         .open(&path)
@@ -171,9 +168,9 @@ async fn a_thumbnail_is_removed_with_its_picture() {
     let store = empty_store();
     let hash = put(&store, b"picture").await;
     store.keep_thumbnail(hash, b"small").unwrap();
-    assert_eq!(std::fs::read(store.thumbnail_path(hash)).unwrap(), b"small");
+    assert_eq!(store.read_thumbnail(hash).unwrap(), b"small");
     purge(&store, 1).await;
-    assert!(!store.thumbnail_path(hash).exists());
+    assert!(!store.thumbnails().file(hash).exists());
 }
 
 #[tokio::test]
@@ -195,11 +192,11 @@ async fn a_picture_is_purged_with_its_last_character() {
         .await
         .unwrap();
     assert_eq!(purge(&store, 4).await.assets, 0);
-    assert!(store.asset_path(own).exists());
+    assert!(store.assets().file(own).exists());
 
     assert_eq!(purge(&store, 5).await.assets, 1);
-    assert!(!store.asset_path(own).exists());
-    assert!(store.asset_path(shared).exists());
+    assert!(!store.assets().file(own).exists());
+    assert!(store.assets().file(shared).exists());
 }
 
 #[tokio::test]
@@ -243,14 +240,14 @@ async fn a_picture_is_purged_with_its_message() {
     );
 
     assert_eq!(purge(&store, 4).await.assets, 1);
-    assert!(store.asset_path(sent).exists() && !store.asset_path(unsent).exists());
+    assert!(store.assets().file(sent).exists() && !store.assets().file(unsent).exists());
     store
         .write(|w| w.messages_mut().soft_delete(message_id(1), Timestamp(5)))
         .await
         .unwrap();
     assert_eq!(purge(&store, 4).await.assets, 0);
     assert_eq!(purge(&store, 5).await.assets, 1);
-    assert!(!store.asset_path(sent).exists());
+    assert!(!store.assets().file(sent).exists());
 
     let stray = store
         .write(move |w| {
@@ -274,7 +271,7 @@ async fn storing_an_asset_again_resets_its_age() {
         .await
         .unwrap();
     assert_eq!(purge(&store, 8).await.assets, 0);
-    assert!(store.asset_path(hash).exists());
+    assert!(store.assets().file(hash).exists());
 }
 
 /// Uses the assets as a file of a card, as the picture of a persona, and as a background.

@@ -198,8 +198,8 @@ async fn assets_of_other_items_stay() {
     store.keep_thumbnail(own, b"small").unwrap();
     let forgotten = store.forget(ALL, None).await.unwrap();
     assert_eq!((forgotten.counts.files, forgotten.files_left), (1, None));
-    assert!(!store.asset_path(own).exists() && !store.thumbnail_path(own).exists());
-    assert!(store.asset_path(shared).exists());
+    assert!(!store.assets().file(own).exists() && !store.thumbnails().file(own).exists());
+    assert!(store.assets().file(shared).exists());
 }
 
 /// Ada leads a group with Bo.

@@ -95,8 +95,11 @@ async fn condemned_items_are_purged_with_their_pictures() {
         .unwrap();
     let purged = store.purge(Before::ONLY_CONDEMNED, emptied).await.unwrap();
     assert_eq!((purged.characters, purged.chats, purged.assets), (1, 0, 1));
-    assert!(!store.asset_path(face).exists());
-    assert!(store.asset_path(kept).exists(), "nothing refers to it yet");
+    assert!(!store.assets().file(face).exists());
+    assert!(
+        store.assets().file(kept).exists(),
+        "nothing refers to it yet"
+    );
     assert_eq!(store.read(|r| r.trash().list()).await.unwrap().len(), 1);
 }
 

@@ -7,10 +7,10 @@ use domain::Timestamp;
 use protection::KEY_FILE_NAME;
 
 use super::{
-    assert_no_plain_text, database, files_below, fill, open_as, open_plain, open_protected,
-    protected_folder,
+    assert_no_plain_text, copy_files, database, files_below, fill, open_as, open_plain,
+    open_protected, protected_folder,
 };
-use crate::tests::{fixed_key, other_key, purge, say, shown, write_key_file};
+use crate::tests::{fixed_keys, other_keys, purge, say, shown, write_key_file};
 use crate::{BackupKind, Store, StoreError};
 
 const PAGE: usize = 4096;
@@ -60,10 +60,9 @@ async fn no_file_of_a_protected_folder_has_plain_text() {
         .await
         .unwrap();
     purge(&store, 9).await;
-    store
-        .export_archive(dir.path().join("all.zip"))
-        .await
-        .unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let archive = elsewhere.path().join("all.zip");
+    store.export_archive(archive).await.unwrap();
     assert_no_plain_text(dir.path());
     drop(store);
     assert_no_plain_text(dir.path());
@@ -74,7 +73,7 @@ async fn a_wrong_key_is_no_damage_and_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let backup = protected_folder(dir.path()).await;
     let before = content(dir.path());
-    let wrong = other_key();
+    let wrong = other_keys();
     let refused = [
         open_as(dir.path(), Some(wrong.clone())).err(),
         Store::set_aside(dir.path(), Timestamp(0), Some(&wrong)).err(),
@@ -150,13 +149,13 @@ async fn damage_is_damage_if_the_key_file_confirms_the_key() {
         let dir = tempfile::tempdir().unwrap();
         protected_folder(dir.path()).await;
         damage(&database(dir.path()), page);
-        let refused = open_as(dir.path(), Some(fixed_key())).err();
+        let refused = open_as(dir.path(), Some(fixed_keys())).err();
         assert!(
             matches!(refused, Some(StoreError::Damaged { .. })),
             "page {page}: {refused:?}"
         );
-        let key = fixed_key();
-        Store::restore_newest(dir.path(), Timestamp(0), Some(&key)).unwrap();
+        let keys = fixed_keys();
+        Store::restore_newest(dir.path(), Timestamp(0), Some(&keys)).unwrap();
         assert_eq!(shown(&open_protected(dir.path()).store).await.len(), 1);
     }
 }
@@ -167,10 +166,10 @@ async fn nothing_is_set_aside_with_an_unconfirmed_key() {
     protected_folder(dir.path()).await;
     std::fs::remove_file(dir.path().join(KEY_FILE_NAME)).unwrap();
     damage(&database(dir.path()), 0);
-    let key = fixed_key();
+    let keys = fixed_keys();
     let refused = [
-        open_as(dir.path(), Some(fixed_key())).err(),
-        Store::set_aside(dir.path(), Timestamp(0), Some(&key)).err(),
+        open_as(dir.path(), Some(fixed_keys())).err(),
+        Store::set_aside(dir.path(), Timestamp(0), Some(&keys)).err(),
     ];
     for error in refused {
         assert!(
@@ -187,18 +186,18 @@ async fn a_damaged_check_locks_nobody_out() {
     let path = dir.path().join(KEY_FILE_NAME);
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replace("\"check\": \"b7", "\"check\": \"00")).unwrap();
-    let key = fixed_key();
+    let keys = fixed_keys();
     let opened = open_protected(dir.path());
     assert_eq!(shown(&opened.store).await.len(), 1);
     drop(opened);
-    Store::restore_newest(dir.path(), Timestamp(0), Some(&key)).unwrap();
+    Store::restore_newest(dir.path(), Timestamp(0), Some(&keys)).unwrap();
     assert_eq!(shown(&open_protected(dir.path()).store).await.len(), 1);
 }
 
 #[test]
 fn no_database_is_created_without_a_key_file() {
     let dir = tempfile::tempdir().unwrap();
-    let refused = open_as(dir.path(), Some(fixed_key())).err();
+    let refused = open_as(dir.path(), Some(fixed_keys())).err();
     assert!(
         matches!(refused, Some(StoreError::WrongKey { .. })),
         "{refused:?}"
@@ -212,7 +211,7 @@ async fn a_plain_database_is_not_used_with_a_key() {
     fill(&open_plain(dir.path()).store).await;
     write_key_file(dir.path());
     let before = content(dir.path());
-    let refused = open_as(dir.path(), Some(fixed_key())).err();
+    let refused = open_as(dir.path(), Some(fixed_keys())).err();
     assert!(
         matches!(refused, Some(StoreError::Unprotected { .. })),
         "{refused:?}"
@@ -228,15 +227,11 @@ async fn a_log_needs_the_key_too() {
     let store = open_protected(dir.path()).store;
     fill(&store).await;
     say(&store, 2, "only in the log").await;
-    for file in files_below(dir.path()) {
-        if file.parent() == Some(dir.path()) {
-            std::fs::copy(&file, copy.path().join(file.file_name().unwrap())).unwrap();
-        }
-    }
+    copy_files(dir.path(), copy.path());
     let log = copy.path().join("inglenook.db-wal");
     let before = std::fs::read(&log).unwrap();
     assert!(open_as(copy.path(), None).is_err());
-    assert!(open_as(copy.path(), Some(other_key())).is_err());
+    assert!(open_as(copy.path(), Some(other_keys())).is_err());
     assert_eq!(std::fs::read(&log).unwrap(), before);
     let opened = open_protected(copy.path());
     assert_eq!(

@@ -6,12 +6,12 @@ use domain::Timestamp;
 use protection::KEY_FILE_NAME;
 
 use super::{
-    SECRET, assert_no_plain_text, database, files_below, files_with, fill, open_as, open_plain,
-    open_protected,
+    SECRET, assert_no_plain_text, copy_files, database, files_below, files_with, fill, open_as,
+    open_plain, open_protected, picture, picture_hash,
 };
 use crate::cipher::FileForm;
-use crate::tests::{fixed_key, say, shown, write_key_file};
-use crate::{BackupChoices, BackupKind, Notice, Store, StoreError};
+use crate::tests::{fixed_keys, say, shown, write_key_file};
+use crate::{BackupChoices, BackupKind, FolderKeys, Notice, Store, StoreError};
 
 /// A plain folder with three messages, two backups in two places, and a database set aside.
 async fn plain_folder(dir: &Path, second: &Path) {
@@ -40,11 +40,11 @@ fn forms(dir: &Path) -> Vec<FileForm> {
     databases.map(|path| FileForm::of(&path).unwrap()).collect()
 }
 
-fn check_backups(dir: &Path, key: Option<&protection::DatabaseKey>) -> usize {
-    let backups = Store::backups(dir).unwrap();
+fn check_backups(dir: &Path, keys: Option<&FolderKeys>) -> usize {
+    let backups = Store::backups(dir, keys).unwrap();
     for backup in &backups {
         if backup.kind != BackupKind::SetAside {
-            Store::check_backup(&backup.path, key).unwrap();
+            Store::check_backup(&backup.path, keys).unwrap();
         }
     }
     backups.len()
@@ -56,11 +56,16 @@ async fn protecting_a_folder_keeps_all_and_hides_all() {
     let second = tempfile::tempdir().unwrap();
     plain_folder(dir.path(), second.path()).await;
     assert!(!files_with(dir.path(), SECRET).is_empty());
-    let key = fixed_key();
+    let keys = fixed_keys();
     write_key_file(dir.path());
-    let done = Store::protect(dir.path(), &key).unwrap();
-    // The current one, one set aside, and two backups in two places.
-    assert_eq!((done.databases, done.failed), (6, Vec::new()));
+    assert!(!Store::plain_leftovers(dir.path(), &keys).is_empty());
+    let done = Store::protect(dir.path(), &keys).unwrap();
+    // The current one, one set aside, and two backups in two places; the picture is in three.
+    assert_eq!(
+        (done.databases, done.files, done.failed),
+        (6, 3, Vec::new())
+    );
+    assert!(Store::plain_leftovers(dir.path(), &keys).is_empty());
     for folder in [dir.path(), second.path()] {
         assert_no_plain_text(folder);
         assert!(
@@ -69,13 +74,19 @@ async fn protecting_a_folder_keeps_all_and_hides_all() {
                 .all(|form| *form == FileForm::Encrypted)
         );
     }
-    assert_eq!(check_backups(dir.path(), Some(&key)), 5);
+    assert_eq!(check_backups(dir.path(), Some(&keys)), 5);
     let opened = open_protected(dir.path());
     assert_eq!(opened.notices, [], "the conversion has checked everything");
     assert_eq!(shown(&opened.store).await.len(), 3);
     opened.store.check().await.unwrap();
+    assert_eq!(
+        opened.store.read_asset_file(picture_hash()),
+        Some(picture())
+    );
+    assert_eq!(opened.store.read_thumbnail(picture_hash()), None);
     drop(opened);
-    assert_eq!(Store::protect(dir.path(), &key).unwrap().databases, 0);
+    let again = Store::protect(dir.path(), &keys).unwrap();
+    assert_eq!((again.databases, again.files), (0, 0));
 }
 
 #[tokio::test]
@@ -83,11 +94,14 @@ async fn the_way_back_gives_a_plain_folder() {
     let dir = tempfile::tempdir().unwrap();
     let second = tempfile::tempdir().unwrap();
     plain_folder(dir.path(), second.path()).await;
-    let key = fixed_key();
+    let keys = fixed_keys();
     write_key_file(dir.path());
-    Store::protect(dir.path(), &key).unwrap();
-    let done = Store::unprotect(dir.path(), &key).unwrap();
-    assert_eq!((done.databases, done.failed), (6, Vec::new()));
+    Store::protect(dir.path(), &keys).unwrap();
+    let done = Store::unprotect(dir.path(), &keys).unwrap();
+    assert_eq!(
+        (done.databases, done.files, done.failed),
+        (6, 3, Vec::new())
+    );
     std::fs::remove_file(dir.path().join(KEY_FILE_NAME)).unwrap();
     for folder in [dir.path(), second.path()] {
         assert!(forms(folder).iter().all(|form| *form == FileForm::Plain));
@@ -95,6 +109,10 @@ async fn the_way_back_gives_a_plain_folder() {
     assert_eq!(check_backups(dir.path(), None), 5);
     let opened = open_plain(dir.path());
     assert_eq!(shown(&opened.store).await.len(), 3);
+    assert_eq!(
+        opened.store.read_asset_file(picture_hash()),
+        Some(picture())
+    );
     let verdict = opened
         .store
         .on_writer(|conn| conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)))
@@ -111,7 +129,7 @@ async fn the_way_back_gives_a_plain_folder() {
 async fn protecting_without_a_key_file_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     fill(&open_plain(dir.path()).store).await;
-    let refused = Store::protect(dir.path(), &fixed_key());
+    let refused = Store::protect(dir.path(), &fixed_keys());
     assert!(
         matches!(refused, Err(StoreError::WrongKey { .. })),
         "{refused:?}"
@@ -125,7 +143,7 @@ async fn an_open_folder_is_not_converted() {
     let store = open_plain(dir.path()).store;
     fill(&store).await;
     write_key_file(dir.path());
-    let refused = Store::protect(dir.path(), &fixed_key());
+    let refused = Store::protect(dir.path(), &fixed_keys());
     assert!(
         matches!(refused, Err(StoreError::InUse { .. })),
         "{refused:?}"
@@ -138,13 +156,9 @@ async fn a_crash_before_protecting_is_still_reported() {
     let killed = tempfile::tempdir().unwrap();
     let store = open_plain(dir.path()).store;
     fill(&store).await;
-    for file in files_below(dir.path()) {
-        if file.parent() == Some(dir.path()) {
-            std::fs::copy(&file, killed.path().join(file.file_name().unwrap())).unwrap();
-        }
-    }
+    copy_files(dir.path(), killed.path());
     write_key_file(killed.path());
-    Store::protect(killed.path(), &fixed_key()).unwrap();
+    Store::protect(killed.path(), &fixed_keys()).unwrap();
     let opened = open_protected(killed.path());
     assert_eq!(opened.notices, [Notice::Checked]);
     assert_eq!(shown(&opened.store).await, [SECRET]);
@@ -159,7 +173,7 @@ async fn a_damaged_copy_stays_and_is_reported() {
     bytes[3 * 4096..5 * 4096].fill(0xA5);
     std::fs::write(&backup, &bytes).unwrap();
     write_key_file(dir.path());
-    let done = Store::protect(dir.path(), &fixed_key()).unwrap();
+    let done = Store::protect(dir.path(), &fixed_keys()).unwrap();
     let failed: Vec<_> = done.failed.iter().map(|(path, _)| path).collect();
     assert_eq!((done.databases, failed), (1, vec![&backup]));
     assert_eq!(std::fs::read(&backup).unwrap(), bytes);
@@ -175,7 +189,7 @@ async fn a_damaged_database_is_not_converted() {
     bytes[3 * 4096..5 * 4096].fill(0xA5);
     std::fs::write(&path, &bytes).unwrap();
     write_key_file(dir.path());
-    let refused = Store::protect(dir.path(), &fixed_key());
+    let refused = Store::protect(dir.path(), &fixed_keys());
     assert!(
         matches!(refused, Err(StoreError::Damaged { .. })),
         "{refused:?}"
@@ -190,16 +204,16 @@ async fn a_repeated_call_finishes_the_work() {
     let second = tempfile::tempdir().unwrap();
     plain_folder(dir.path(), second.path()).await;
     let backups = dir.path().join("backups");
-    let plain: Vec<_> = Store::backups(dir.path())
+    let plain: Vec<_> = Store::backups(dir.path(), None)
         .unwrap()
         .into_iter()
         .filter(|backup| backup.path.starts_with(&backups))
         .flat_map(|backup| [backup.path.clone(), backup.path.with_extension("json")])
         .map(|path| (path.clone(), std::fs::read(path).unwrap()))
         .collect();
-    let key = fixed_key();
+    let keys = fixed_keys();
     write_key_file(dir.path());
-    Store::protect(dir.path(), &key).unwrap();
+    Store::protect(dir.path(), &keys).unwrap();
     // Copies that were converted, but whose originals were not removed, and half of a copy.
     for (path, bytes) in plain {
         std::fs::write(path, bytes).unwrap();
@@ -207,9 +221,9 @@ async fn a_repeated_call_finishes_the_work() {
     for folder in [dir.path(), &backups] {
         std::fs::write(folder.join(".partial-abc"), SECRET).unwrap();
     }
-    let done = Store::protect(dir.path(), &key).unwrap();
+    let done = Store::protect(dir.path(), &keys).unwrap();
     assert_eq!((done.databases, done.failed), (2, Vec::new()));
-    assert_eq!(check_backups(dir.path(), Some(&key)), 5);
+    assert_eq!(check_backups(dir.path(), Some(&keys)), 5);
     drop(open_protected(dir.path()));
     assert_no_plain_text(dir.path());
 }
@@ -220,10 +234,60 @@ async fn a_planned_restore_comes_before_a_conversion() {
     let backup = fill(&open_plain(dir.path()).store).await;
     Store::restore_at_next_start(dir.path(), &backup).unwrap();
     write_key_file(dir.path());
-    let refused = Store::protect(dir.path(), &fixed_key());
+    let refused = Store::protect(dir.path(), &fixed_keys());
     assert!(
         matches!(refused, Err(StoreError::Conflict { .. })),
         "{refused:?}"
     );
     assert!(open_as(dir.path(), None).is_err());
+}
+
+/// The database is the last file to be encrypted, so that nobody works with half of a conversion.
+#[tokio::test]
+async fn a_folder_of_two_forms_does_not_open() {
+    let dir = tempfile::tempdir().unwrap();
+    fill(&open_plain(dir.path()).store).await;
+    let plain = std::fs::read(database(dir.path())).unwrap();
+    let keys = fixed_keys();
+    write_key_file(dir.path());
+    Store::protect(dir.path(), &keys).unwrap();
+    std::fs::write(database(dir.path()), plain).unwrap();
+    let refused = open_as(dir.path(), Some(fixed_keys())).err();
+    assert!(
+        matches!(refused, Some(StoreError::Unprotected { .. })),
+        "{refused:?}"
+    );
+    let refused = open_as(dir.path(), None).err();
+    assert!(
+        matches!(refused, Some(StoreError::Protected { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(
+        Store::plain_leftovers(dir.path(), &keys),
+        [database(dir.path())]
+    );
+    let done = Store::unprotect(dir.path(), &keys).unwrap();
+    assert_eq!((done.databases, done.files), (1, 2));
+    std::fs::remove_file(dir.path().join(KEY_FILE_NAME)).unwrap();
+    let store = open_plain(dir.path()).store;
+    assert_eq!(store.read_asset_file(picture_hash()), Some(picture()));
+}
+
+#[tokio::test]
+async fn a_damaged_picture_is_reported_and_heals() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open_plain(dir.path()).store;
+    fill(&store).await;
+    let path = store.assets().file(picture_hash());
+    drop(store);
+    std::fs::write(&path, "another picture").unwrap();
+    let keys = fixed_keys();
+    write_key_file(dir.path());
+    let done = Store::protect(dir.path(), &keys).unwrap();
+    let failed: Vec<_> = done.failed.iter().map(|(path, _)| path).collect();
+    assert_eq!((done.files, failed), (1, vec![&path]));
+    assert_eq!(Store::plain_leftovers(dir.path(), &keys), [path.clone()]);
+    let store = open_protected(dir.path()).store;
+    assert_eq!(store.read_asset(picture_hash()).unwrap(), Some(picture()));
+    assert!(!path.exists());
 }

@@ -7,16 +7,38 @@ use std::time::{Duration, Instant};
 use domain::Timestamp;
 use protection::KEY_FILE_NAME;
 
-use super::{assert_no_plain_text, database, fill, open_plain, open_protected};
+use super::{assert_no_plain_text, database, fill, open_plain, open_protected, picture_hash};
 use crate::cipher::FileForm;
 use crate::tests::data_folder::child;
-use crate::tests::{fixed_key, say, shown, write_key_file};
-use crate::{BackupKind, Store};
+use crate::tests::{fixed_keys, say, shown, write_key_file};
+use crate::{AssetHash, BackupKind, Store};
 
-/// A plain folder with two backups.
+const PICTURES: u32 = 25;
+
+fn pictures() -> impl Iterator<Item = String> {
+    (0..PICTURES).map(|number| format!("picture {number} ").repeat(2_000))
+}
+
+/// All pictures of the folder are there and whole.
+fn has_pictures(store: &Store) -> bool {
+    let hashes = pictures().map(|content| AssetHash::of(content.as_bytes()));
+    let mut hashes = hashes.chain([picture_hash()]);
+    hashes.all(|hash| store.read_asset_file(hash).is_some())
+}
+
+/// A plain folder with many pictures and two backups.
 async fn plain_folder(dir: &Path) {
     let store = open_plain(dir).store;
     fill(&store).await;
+    for content in pictures() {
+        store
+            .write(move |w| {
+                w.assets_mut()
+                    .put(content.as_bytes(), "image/png", Timestamp(1))
+            })
+            .await
+            .unwrap();
+    }
     for number in 2..=40 {
         say(&store, number, &format!("word {number} ").repeat(40)).await;
     }
@@ -50,29 +72,34 @@ async fn kills_while_converting_lose_nothing() {
     let dir = tempfile::tempdir().unwrap();
     plain_folder(dir.path()).await;
     write_key_file(dir.path());
-    let key = fixed_key();
+    let keys = fixed_keys();
     for round in 0..16_u64 {
         let pause = Duration::from_micros(round.wrapping_mul(37_919) % 400_000);
         kill_while_converting(dir.path(), pause);
         let form = FileForm::of(&database(dir.path())).unwrap();
         assert_ne!(form, FileForm::Unknown, "round {round}");
-        let done = Store::protect(dir.path(), &key).unwrap();
+        let done = Store::protect(dir.path(), &keys).unwrap();
         assert!(done.failed.is_empty(), "round {round}: {:?}", done.failed);
         let opened = open_protected(dir.path());
         assert_eq!(shown(&opened.store).await.len(), 40, "round {round}");
         opened.store.check().await.unwrap();
+        assert!(has_pictures(&opened.store), "round {round}");
         drop(opened);
+        let left = Store::plain_leftovers(dir.path(), &keys);
+        assert!(left.is_empty(), "round {round}: {left:?}");
         assert_no_plain_text(dir.path());
-        let backups = Store::backups(dir.path()).unwrap();
+        let backups = Store::backups(dir.path(), Some(&keys)).unwrap();
         let sequences: Vec<_> = backups.iter().map(|backup| backup.sequence).collect();
         assert_eq!(sequences, [2, 1], "round {round}");
         for backup in backups {
-            Store::check_backup(&backup.path, Some(&key)).unwrap();
+            Store::check_backup(&backup.path, Some(&keys)).unwrap();
         }
     }
-    Store::unprotect(dir.path(), &key).unwrap();
+    Store::unprotect(dir.path(), &keys).unwrap();
     std::fs::remove_file(dir.path().join(KEY_FILE_NAME)).unwrap();
-    assert_eq!(shown(&open_plain(dir.path()).store).await.len(), 40);
+    let store = open_plain(dir.path()).store;
+    assert_eq!(shown(&store).await.len(), 40);
+    assert!(has_pictures(&store));
 }
 
 /// The operating system rejects writes above a file size, as a full disk would.

@@ -1,28 +1,30 @@
-//! Folders with a key: what opens them, what never happens to them, and how they get it.
+//! Folders with keys: what opens them, what never happens to them, and how they get it.
 
 mod access;
 mod converting;
 mod copies;
+mod files;
 mod kills;
+mod shared_place;
+mod without_inglenook;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use domain::Timestamp;
-use protection::DatabaseKey;
 
-use crate::tests::{create_library, fixed_key, options_with, say, write_key_file};
-use crate::{BackupKind, Opened, Store, StoreError};
+use crate::tests::{CHARACTER, create_library, fixed_keys, options_with, say, write_key_file};
+use crate::{AssetHash, BackupKind, FolderKeys, Opened, Store, StoreError};
 
 /// A text that no file of a protected folder may contain.
 const SECRET: &str = "Kupferlampe über Travemünde";
 
-fn open_as(dir: &Path, key: Option<Arc<DatabaseKey>>) -> Result<Opened, StoreError> {
-    Store::open(dir, options_with(key))
+fn open_as(dir: &Path, keys: Option<Arc<FolderKeys>>) -> Result<Opened, StoreError> {
+    Store::open(dir, options_with(keys))
 }
 
 fn open_protected(dir: &Path) -> Opened {
-    open_as(dir, Some(fixed_key())).unwrap()
+    open_as(dir, Some(fixed_keys())).unwrap()
 }
 
 /// Opens a plain folder, whatever the other tests do.
@@ -36,10 +38,30 @@ async fn protected_folder(dir: &Path) -> PathBuf {
     fill(&open_protected(dir).store).await
 }
 
-/// A message with the secret text, and a backup of it.
+/// The content of a picture: 200 bytes that no other file contains.
+fn picture() -> Vec<u8> {
+    (0..200_u8)
+        .map(|place| place.wrapping_mul(37) ^ 0x5A)
+        .collect()
+}
+
+fn picture_hash() -> AssetHash {
+    AssetHash::of(&picture())
+}
+
+/// A message with the secret text, a picture with a thumbnail, and a backup of them.
 async fn fill(store: &Store) -> PathBuf {
     create_library(store).await;
     say(store, 1, SECRET).await;
+    store
+        .write(|w| {
+            let mut ada = w.characters().get(CHARACTER)?.unwrap();
+            ada.picture = Some(w.assets_mut().put(&picture(), "image/png", Timestamp(1))?);
+            w.characters_mut().update(&ada)
+        })
+        .await
+        .unwrap();
+    store.keep_thumbnail(picture_hash(), &picture()).unwrap();
     store
         .backup(Timestamp(1000), BackupKind::ByHand)
         .await
@@ -88,9 +110,29 @@ fn contains(bytes: &[u8], needle: &[u8]) -> bool {
         .any(|(at, _)| bytes[at - 1..].starts_with(needle))
 }
 
-/// No text of a message, in the letters of the message or of the index, no title and no schema.
+/// Copies the files of a data folder, without those in its folders.
+fn copy_files(from: &Path, to: &Path) {
+    for file in files_below(from) {
+        if file.parent() == Some(from) {
+            std::fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+        }
+    }
+}
+
+/// No text of a message, in the letters of the message or of the index, no title, no schema, no part
+/// of the picture, and no hash of it.
 #[track_caller]
 fn assert_no_plain_text(folder: &Path) {
+    let picture = picture();
+    for part in picture.chunks(50) {
+        let has = |path: &PathBuf| contains(&std::fs::read(path).unwrap(), part);
+        let found: Vec<_> = files_below(folder).into_iter().filter(has).collect();
+        assert_eq!(found, Vec::<PathBuf>::new(), "a picture");
+    }
+    let hash = picture_hash().to_string();
+    assert_eq!(files_with(folder, &hash), Vec::<PathBuf>::new());
+    let is_named = |path: &PathBuf| path.to_string_lossy().contains(&hash);
+    assert!(!files_below(folder).iter().any(is_named));
     for text in ["Kupferlampe", "kupferlamp", "An evening", "CREATE TABLE"] {
         assert_eq!(files_with(folder, text), Vec::<PathBuf>::new(), "{text}");
     }

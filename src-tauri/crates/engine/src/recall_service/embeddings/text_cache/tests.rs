@@ -179,7 +179,7 @@ async fn older_snapshot_leaves_the_cache_intact() {
         dir.path(),
         store::Options {
             now: Timestamp(0),
-            key: None,
+            keys: None,
         },
     )
     .unwrap()
