@@ -13,6 +13,7 @@ use super::ladder::{BackupCost, Rung, ladder, within};
 use super::manifest::{self, Manifest};
 use super::pool;
 use crate::asset_folder::AssetFolder;
+use crate::cipher::FileForm;
 use crate::{FolderKeys, files};
 
 const PREFIX: &str = "inglenook-";
@@ -118,7 +119,7 @@ impl Folder {
         {
             self.remove(&backup.path)?;
         }
-        self.sweep(keys)
+        self.sweep(place, keys)
     }
 
     /// Copies a verified backup and the files it names from `home`.
@@ -161,18 +162,24 @@ impl Folder {
     }
 
     /// Removes manifests without a backup, and files that no backup names. Removes no files if
-    /// those of any backup are unknown.
-    pub(crate) fn sweep(&self, keys: Option<&FolderKeys>) -> io::Result<()> {
+    /// those of any backup are unknown. A protected folder may share its second place with others
+    /// that have their own keys: their backups name none of the files that our keys open.
+    pub(crate) fn sweep(&self, place: BackupPlace, keys: Option<&FolderKeys>) -> io::Result<()> {
         files::sweep(&self.path)?;
         self.remove_lone_manifests()?;
+        let keys_of_shared = keys.filter(|_| place == BackupPlace::Second);
+        let mut only = None;
         let mut named = HashSet::new();
         for backup in self.list(BackupPlace::Place, "", keys)? {
             match assets_of(&backup.path, keys) {
                 Some(assets) => named.extend(assets.into_iter().map(|(hash, _)| hash)),
+                None if keys_of_shared.is_some() && is_encrypted(&backup.path) => {
+                    only = keys_of_shared;
+                }
                 None => return Ok(()),
             }
         }
-        pool::sweep(&self.pool(keys), &named)
+        pool::sweep(&self.pool(keys), &named, only)
     }
 
     /// Removes manifests without a backup.
@@ -197,6 +204,10 @@ impl Folder {
 /// Removes leftovers of a killed process from the backups of a data folder.
 pub(crate) fn clean(dir: &Path) -> io::Result<()> {
     files::sweep(&Folder::home(dir).path)
+}
+
+fn is_encrypted(backup: &Path) -> bool {
+    matches!(FileForm::of(backup), Ok(FileForm::Encrypted))
 }
 
 /// Orders copies without a manifest by time, before all others.

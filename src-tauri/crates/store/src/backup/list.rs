@@ -77,7 +77,7 @@ pub(crate) fn remove(
     };
     folder
         .remove(&backup.path)
-        .and_then(|()| folder.sweep(keys))
+        .and_then(|()| folder.sweep(backup.place, keys))
         .map_err(failed)
 }
 

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use crate::asset_folder::AssetFolder;
-use crate::{AssetHash, files};
+use crate::{AssetHash, FolderKeys, files};
 
 /// Copies each of `assets` that `pool` lacks from the first of `sources` with an intact copy.
 /// Returns the number without any source.
@@ -64,10 +64,16 @@ pub(crate) fn first_whole(folders: &[AssetFolder<'_>], hash: AssetHash) -> Optio
     folders.iter().find_map(|folder| folder.read_any_form(hash))
 }
 
-/// Removes every file that is not in `named`, and partial files of a killed process.
-pub(crate) fn sweep(pool: &AssetFolder<'_>, named: &HashSet<AssetHash>) -> io::Result<()> {
+/// Removes every file that is not in `named`, and partial files of a killed process. With `only`,
+/// files that these keys do not open stay: they may belong to another data folder.
+pub(crate) fn sweep(
+    pool: &AssetFolder<'_>,
+    named: &HashSet<AssetHash>,
+    only: Option<&FolderKeys>,
+) -> io::Result<()> {
     files::sweep_assets(pool.path())?;
-    let orphans = pool.orphans(named)?;
+    let mut orphans = pool.orphans(named)?;
+    orphans.retain(|file| only.is_none_or(|keys| file.sealed(keys).is_some()));
     orphans
         .into_iter()
         .try_for_each(|file| fs::remove_file(file.path))
