@@ -37,7 +37,7 @@ pub(crate) use holders::{holders, holders_of};
 pub(crate) use list::{is_there, list, named_aside, outdated, pooled, remove, size};
 pub(crate) use manifest::assets_in;
 #[cfg(test)]
-pub(crate) use manifest::sha256;
+pub(crate) use manifest::{Manifest, sha256};
 pub(crate) use pending::{
     finish as finish_restore, is_requested as restore_is_pending, request as request_restore,
 };

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use domain::Timestamp;
 
+use crate::backup::{Manifest, sha256};
 use crate::tests::{create_library, keys, open, open_database, say, shown, try_open};
 use crate::{BackupKind, Store, StoreError};
 
@@ -39,15 +40,13 @@ async fn a_backup_with_code_of_a_stranger_is_refused() {
             let dir = tempfile::tempdir().unwrap();
             let backup = backed_up(dir.path()).await;
             plant(&backup, code);
-            let manifest = backup.with_extension("json");
             if has_manifest {
-                let hash = crate::backup::sha256(&backup).unwrap();
-                let text = std::fs::read_to_string(&manifest).unwrap();
-                let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
-                json["sha256"] = hash.into();
-                std::fs::write(&manifest, json.to_string()).unwrap();
+                let manifest = Manifest::read(&backup, keys()).unwrap();
+                let sha256 = sha256(&backup).unwrap();
+                let manifest = Manifest { sha256, ..manifest };
+                manifest.write(&backup, keys()).unwrap();
             } else {
-                std::fs::remove_file(&manifest).unwrap();
+                std::fs::remove_file(backup.with_extension("json")).unwrap();
             }
             let refused = Store::restore(dir.path(), &backup, Timestamp(0), keys());
             assert!(
