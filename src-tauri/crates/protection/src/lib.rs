@@ -32,7 +32,9 @@ mod recovery_code;
 mod sealed_file;
 mod sealed_name;
 
-pub use key_file::{KEY_FILE_NAME, KeyFile, KeyFileError, KeySlot, UnlockError, WrapError};
+pub use key_file::{
+    Conversion, KEY_FILE_NAME, KeyFile, KeyFileError, KeySlot, UnlockError, WrapError,
+};
 pub use keychain_key::KeychainKey;
 pub use keys::{DataKey, DatabaseKey, FileKey, NameKey};
 pub use passphrase::{MAX_PASSPHRASE_CHARACTERS, Passphrase, PassphraseError};

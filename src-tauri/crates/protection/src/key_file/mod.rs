@@ -4,6 +4,7 @@
 //! damaged copy does not affect the others. Unknown fields are kept.
 
 mod copy;
+mod folder_state;
 mod hex_bytes;
 
 use std::fmt;
@@ -18,6 +19,8 @@ use crate::random::{RandomError, random_bytes};
 use crate::recovery_code::RecoveryCode;
 use copy::{SALT_BYTES, WrappedCopy};
 use hex_bytes::HexBytes;
+
+pub use folder_state::Conversion;
 
 /// Name of the key file in a protected folder.
 pub const KEY_FILE_NAME: &str = "protection.json";

@@ -1,7 +1,9 @@
 //! Unlocking a folder, and changing the ways to unlock it.
 
 use proptest::prelude::*;
-use protection::{DataKey, KeyFile, KeySlot, KeychainKey, RecoveryCode, UnlockError, WrapError};
+use protection::{
+    Conversion, DataKey, KeyFile, KeySlot, KeychainKey, RecoveryCode, UnlockError, WrapError,
+};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
@@ -156,6 +158,58 @@ fn unknown_fields_survive_every_change() {
     let names =
         |json: &Value| -> Vec<String> { json.as_object().unwrap().keys().cloned().collect() };
     assert_eq!(names(&written), names(&json));
+}
+
+#[test]
+fn begun_conversion_survives_every_change() {
+    let folder = Folder::new();
+    let mut file = folder.file.clone();
+    assert_eq!((file.conversion(), file.since()), (None, None));
+    file.set_since("2027-02-01T00:00:00Z");
+    for begun in [Conversion::On, Conversion::Off] {
+        file.set_conversion(Some(begun));
+        file.set_passphrase(&folder.key, &passphrase("new"), cheap())
+            .unwrap();
+        let read = KeyFile::parse(file.to_json().as_bytes()).unwrap();
+        assert_eq!(read.conversion(), Some(begun));
+        assert_eq!(read.since(), Some("2027-02-01T00:00:00Z"));
+    }
+    file.set_conversion(None);
+    let read = KeyFile::parse(file.to_json().as_bytes()).unwrap();
+    assert_eq!(read.conversion(), None);
+    let odd = key_file(&json!({ "format": "inglenook key file", "version": 1, "converting": 7 }));
+    assert_eq!(odd.conversion(), None);
+}
+
+#[test]
+fn folder_is_identified_by_its_check_value() {
+    let [one, other] = [Folder::new(), Folder::new()];
+    let id = one.file.folder_id().unwrap();
+    assert_ne!(other.file.folder_id(), Some(id));
+    assert!(
+        one.json()["check"]
+            .as_str()
+            .unwrap()
+            .starts_with(&format!("{id:08x}"))
+    );
+    let mut json = one.json();
+    for damaged in ["", "../../x", "+1234567"] {
+        json["check"] = json!(damaged);
+        let file = key_file(&json);
+        assert!(
+            file.folder_id()
+                .is_none_or(|id| format!("{id:08x}") != damaged)
+        );
+    }
+}
+
+#[test]
+fn cost_of_the_passphrase_is_stated() {
+    let folder = Folder::new();
+    assert_eq!(folder.file.passphrase_cost(), Some(cheap()));
+    let mut json = folder.json();
+    flip(&mut json, "passphrase", "salt", 0);
+    assert_eq!(key_file(&json).passphrase_cost(), None);
 }
 
 #[test]
