@@ -33,6 +33,11 @@ pub use base::memory_meter::MemoryMeter;
 pub use base::open_store::OpenError;
 pub use base::options::Options;
 pub use base::panics::contained;
+pub use base::protection::error::UnlockError;
+pub use base::protection::prepare::PreparedProtection;
+pub use base::protection::protect_error::ProtectError;
+pub use base::protection::status::is_protected;
+pub use base::protection::unlock::{UnlockSecret, UnlockedFolder};
 pub use base::tool_source::{SourceGrants, SourceTool, ToolOutput, ToolSource, ToolSources};
 pub use domain::shown_text::visible_line;
 #[cfg(any(test, feature = "evaluation"))]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::Timestamp;
 use provider::Provider;
-use store::Store;
+use store::{FolderKeys, Store};
 use updates::UpdateSource;
 
 use crate::base::clock::Clock;
@@ -13,6 +13,7 @@ use crate::base::events::Announcer;
 use crate::base::idle::IdleWork;
 use crate::base::memory_meter::MemoryMeter;
 use crate::base::options::Options;
+use crate::base::protection::unlock::UnlockedFolder;
 use crate::base::records::data_warnings::DataWarningList;
 use crate::base::running::Running;
 use crate::base::tool_source::ToolSources;
@@ -26,6 +27,7 @@ pub(crate) struct Base {
 
 struct BaseState {
     store: Store,
+    keys: Option<UnlockedFolder>,
     clock: Clock,
     events: Announcer,
     running: Running,
@@ -50,6 +52,7 @@ impl Base {
     ) -> Self {
         let inner = BaseState {
             store,
+            keys: options.keys.clone(),
             clock: options.clock.clone(),
             events: Announcer::default(),
             running: Running::default(),
@@ -71,6 +74,16 @@ impl Base {
 
     pub(crate) fn store(&self) -> &Store {
         &self.inner.store
+    }
+
+    /// The keys of a protected data folder.
+    pub(crate) fn keys(&self) -> Option<&UnlockedFolder> {
+        self.inner.keys.as_ref()
+    }
+
+    /// The keys of the store, for functions on its closed files.
+    pub(crate) fn folder_keys(&self) -> Option<Arc<FolderKeys>> {
+        self.keys().map(|unlocked| Arc::clone(unlocked.keys()))
     }
 
     pub(crate) fn clock(&self) -> &Clock {

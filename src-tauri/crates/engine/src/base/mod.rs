@@ -12,6 +12,7 @@ pub(crate) mod open_store;
 pub(crate) mod options;
 pub(crate) mod panics;
 pub(crate) mod picture;
+pub(crate) mod protection;
 pub(crate) mod random;
 pub(crate) mod records;
 pub(crate) mod running;

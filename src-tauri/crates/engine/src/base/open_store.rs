@@ -1,7 +1,7 @@
 //! Opens the store at startup, and offers ways to recover from a damaged database.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use store::{Notice, Store, StoreError};
 
@@ -9,6 +9,7 @@ use crate::api::{DataWarning, DataWarningKind};
 use crate::base::clock::rfc3339;
 use crate::base::error::internal;
 use crate::base::options::Options;
+use crate::base::protection::key_files::KeyFiles;
 use crate::base::records::data_warnings::{self, DataWarningList};
 
 /// The reason why the engine did not start. Front ends offer a way to recover from each.
@@ -24,6 +25,11 @@ pub enum OpenError {
         message: String,
         newest_backup: Option<PathBuf>,
     },
+    /// The data folder is encrypted, and the options have no keys. [`Engine::unlock`] makes them.
+    ///
+    /// [`Engine::unlock`]: crate::Engine::unlock
+    #[error("{message}")]
+    Protected { message: String, hint: String },
     #[error("{message}")]
     Storage { message: String, hint: String },
 }
@@ -36,7 +42,8 @@ pub enum OpenError {
 pub(crate) async fn set_aside(options: &Options) -> Result<Option<PathBuf>, OpenError> {
     let dir = options.data_dir.clone();
     let now = options.clock.now();
-    blocking(move || Store::set_aside(&dir, now, None))
+    let keys = options.folder_keys();
+    blocking(move || Store::set_aside(&dir, now, keys.as_deref()))
         .await
         .map_err(explain)
 }
@@ -57,15 +64,16 @@ pub(crate) async fn open_store(options: &Options) -> Result<OpenedStore, OpenErr
     let dir = options.data_dir.clone();
     let store_options = store::Options {
         now: options.clock.now(),
-        keys: None,
+        keys: options.folder_keys(),
     };
     let newest = dir.clone();
     let opened = blocking(move || Store::open(&dir, store_options))
         .await
         .map_err(|error| match explain(error) {
             OpenError::Damaged { message, .. } => {
+                let keys = options.folder_keys();
                 let newest_backup =
-                    Store::newest_good_backup(&newest, None).map(|backup| backup.path);
+                    Store::newest_good_backup(&newest, keys.as_deref()).map(|backup| backup.path);
                 OpenError::Damaged {
                     message,
                     newest_backup,
@@ -183,6 +191,10 @@ pub(crate) fn explain(error: StoreError) -> OpenError {
             message,
             newest_backup: None,
         },
+        StoreError::Protected { dir } => OpenError::Protected {
+            message,
+            hint: protected_hint(&dir).to_owned(),
+        },
         StoreError::NotFound { what: "backup" } => OpenError::Storage {
             message: "There is no backup.".into(),
             hint: "Choose a backup file, or start with empty data. The current data is kept."
@@ -198,6 +210,15 @@ pub(crate) fn explain(error: StoreError) -> OpenError {
                 hint: "See the log in the data folder.".into(),
             },
         },
+    }
+}
+
+/// Without its key file, no passphrase unlocks the folder.
+fn protected_hint(dir: &Path) -> &'static str {
+    if KeyFiles::of(dir).is_protected() {
+        "Unlock it with its passphrase or its recovery code."
+    } else {
+        "Its key file protection.json is missing. Put it back from a copy, such as the one next to its backups."
     }
 }
 

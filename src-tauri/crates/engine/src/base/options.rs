@@ -5,17 +5,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use provider::Provider;
+use store::FolderKeys;
 use updates::UpdateSource;
 
 use crate::base::clock::Clock;
 use crate::base::memory_meter::MemoryMeter;
+use crate::base::protection::unlock::UnlockedFolder;
 use crate::base::tool_source::ToolSources;
+
+/// In the data folder: KV caches of chats. It can be deleted at any time.
+pub(crate) const CACHE_FOLDER: &str = "cache";
 
 /// Options for [`Self::open`].
 #[derive(Clone, Default)]
 pub struct Options {
     /// Folder of the database, the assets, the backups and the saved KV caches.
     pub data_dir: PathBuf,
+    /// The keys of a protected data folder; see [`Engine::unlock`](crate::Engine::unlock).
+    pub keys: Option<UnlockedFolder>,
     /// Folders with the models that ship with the app.
     pub model_dirs: Vec<PathBuf>,
     /// Path of the worker binary; `None` looks next to the running program.
@@ -35,4 +42,13 @@ pub struct Options {
     pub memory_meter: MemoryMeter,
     /// The source of updates, and the program that they update.
     pub updates: UpdateSource,
+}
+
+impl Options {
+    /// The keys of the store.
+    pub(crate) fn folder_keys(&self) -> Option<Arc<FolderKeys>> {
+        self.keys
+            .as_ref()
+            .map(|unlocked| Arc::clone(unlocked.keys()))
+    }
 }

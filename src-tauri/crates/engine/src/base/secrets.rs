@@ -23,6 +23,8 @@ pub(crate) enum Secret {
     ToolServer(ToolServerId),
     /// The access token of the model hub.
     HubToken,
+    /// The key that unlocks a protected data folder when its user logs in.
+    DataFolder(u32),
 }
 
 impl Secret {
@@ -33,6 +35,7 @@ impl Secret {
             Self::Headers(id) => format!("{id}.headers"),
             Self::ToolServer(id) => format!("{id}.tools"),
             Self::HubToken => "hub".to_owned(),
+            Self::DataFolder(id) => format!("folder-{id:08x}"),
         }
     }
 }

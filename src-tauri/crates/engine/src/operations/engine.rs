@@ -10,7 +10,10 @@ use crate::api::Restored;
 use crate::base::events::Events;
 use crate::base::handle::Base;
 use crate::base::open_store::{self, OpenError};
-use crate::base::options::Options;
+use crate::base::options::{CACHE_FOLDER, Options};
+use crate::base::protection::convert;
+use crate::base::protection::unlock::UnlockedFolder;
+use crate::base::protection::upkeep;
 use crate::base::secrets::Secrets;
 use crate::import::handle::Imports;
 use crate::learn::handle::Learning;
@@ -29,9 +32,6 @@ const GOODBYE: Duration = Duration::from_secs(3);
 
 /// How long a closing engine waits for the backup of its session.
 const LAST_BACKUP: Duration = Duration::from_secs(20);
-
-/// In the data folder: KV caches of chats. It can be deleted at any time.
-const CACHE: &str = "cache";
 
 /// The core of the app. All clones are one engine.
 #[derive(Clone)]
@@ -55,16 +55,23 @@ impl Engine {
         Box::pin(Self::open_all(options))
     }
 
-    async fn open_all(options: Options) -> Result<Self, OpenError> {
-        let opened = open_store::open_store(&options).await?;
+    async fn open_all(mut options: Options) -> Result<Self, OpenError> {
+        let finished = convert::finish_before_opening(&mut options).await?;
+        let mut opened = open_store::open_store(&options).await?;
+        if let Some(unlocked) = options.keys.clone() {
+            upkeep::refresh_key_files(options.data_dir.clone(), unlocked).await;
+        }
         let mut worker = local::WorkerSettings::default();
         if let Some(program) = &options.worker {
             worker.worker.clone_from(program);
         }
         let host = Encoder::host(&worker).map_err(threadless)?;
         let encoder = Encoder::find_in(&host, &options.model_dirs);
-        worker.state_dir = Some(options.data_dir.join(CACHE));
+        worker.state_dir = Some(options.data_dir.join(CACHE_FOLDER));
+        worker.cache_keys = options.keys.as_ref().map(UnlockedFolder::cache_keys);
         let local = LocalHost::new(worker).map_err(threadless)?;
+        opened.notices.extend(finished);
+        opened.notices.extend(delete_unusable_caches(&local).await);
         let settings = app_settings::parse(&opened.settings);
         let environment = Environment::read(&options.environment);
         let has_new_warnings = opened.has_new_warnings;
@@ -241,6 +248,21 @@ impl Engine {
             tracing::warn!("saved caches contain withdrawn text until the next start");
         }
     }
+}
+
+/// Deletes saved caches of the other kind: plain ones of a folder that is protected now, and
+/// encrypted ones of a folder that is not. Returns a notice if one remains.
+async fn delete_unusable_caches(local: &LocalHost) -> Option<String> {
+    let local = local.clone();
+    let deleted = tokio::task::spawn_blocking(move || local.delete_unusable_caches()).await;
+    if deleted.unwrap_or(false) {
+        return None;
+    }
+    Some(
+        "A saved cache from before the protection of your data was switched could not be deleted. \
+         Delete the folder cache in the data folder."
+            .to_owned(),
+    )
 }
 
 fn threadless(error: std::io::Error) -> OpenError {

@@ -28,6 +28,19 @@ macro_rules! operations {
             /// The space that stored prompts of past turns and the log take.
             config.privacy: privacy_space() -> PrivacySpace;
 
+            /// Whether the data folder is encrypted, how it can be unlocked, and which of its files
+            /// are not encrypted.
+            config.protection: protection_status() -> ProtectionStatus;
+            /// Replaces the passphrase of the data folder. The old one is valid until the new one
+            /// has unlocked the folder.
+            config.protection: change_passphrase(old: SecretText, new: SecretText) -> ();
+            /// Replaces a forgotten passphrase with the recovery code.
+            config.protection: reset_passphrase(code: SecretText, new: SecretText) -> ();
+            /// Replaces the recovery code. The result has the only copy of the new one.
+            config.protection: renew_recovery_code(passphrase: SecretText) -> NewRecoveryCode;
+            /// Lets the system's keychain unlock the folder when the user logs in, or ends that.
+            config.protection: set_unlock_at_login(on: bool, passphrase: SecretText) -> ();
+
             /// The server of the local API: whether it is on, its address, and why it failed.
             config.access: local_api() -> LocalApi;
             /// The keys of the local API, the oldest first.

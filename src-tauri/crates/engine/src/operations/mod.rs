@@ -10,3 +10,4 @@ pub(crate) mod model_calls;
 #[macro_use]
 pub(crate) mod list;
 pub(crate) mod local_api;
+pub(crate) mod protection;

@@ -25,6 +25,7 @@ use crate::settings::model_speeds::ModelSpeeds;
 use crate::settings::models::Models;
 use crate::settings::privacy::Privacy;
 use crate::settings::prompts::Prompts;
+use crate::settings::protection::Protection;
 use crate::settings::speed_test::SpeedTests;
 use crate::settings::token_counts::TokenCounts;
 use crate::settings::tool_servers::ToolServers;
@@ -39,6 +40,7 @@ pub(crate) struct SettingsRooms {
     local: LocalHost,
     pub(crate) app_settings: AppSettings,
     pub(crate) privacy: Privacy,
+    pub(crate) protection: Protection,
     pub(crate) token_counts: TokenCounts,
     pub(crate) access: Access,
     pub(crate) prompts: Prompts,
@@ -83,6 +85,7 @@ impl Configuration {
         );
         let privacy = Privacy::new(&base, &app_settings);
         let keychain = Keychain::new(Arc::new(secrets));
+        let protection = Protection::new(&base, &keychain);
         let model_lookup = ModelLookup::new(&base);
         let token_counts = TokenCounts::new(&base, &local);
         let access = Access::new(&base, &app_settings);
@@ -158,6 +161,7 @@ impl Configuration {
             local,
             app_settings,
             privacy,
+            protection,
             token_counts,
             access,
             prompts,

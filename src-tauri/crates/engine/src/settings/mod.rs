@@ -19,6 +19,7 @@ pub(crate) mod model_speeds;
 pub(crate) mod models;
 pub(crate) mod privacy;
 pub(crate) mod prompts;
+pub(crate) mod protection;
 pub(crate) mod speed_test;
 pub(crate) mod token_counts;
 pub(crate) mod tool_servers;

@@ -11,6 +11,7 @@ use crate::base::clock::rfc3339;
 use crate::base::error::{ApiResult, bad_input, internal, not_found};
 use crate::base::open_store::{OpenError, blocking, explain};
 use crate::base::options::Options;
+use crate::base::protection::upkeep::adopt_key_file;
 use crate::library::backups::Backups;
 use crate::settings::health::{check, report};
 
@@ -80,8 +81,9 @@ impl Backups {
     pub(crate) async fn restore_at_next_start(&self, file: String) -> ApiResult<()> {
         let dir = self.base().store().dir().to_owned();
         let backup = self.known_backup(&file).await?;
+        let keys = self.base().folder_keys();
         self.off_the_runtime(move || {
-            Store::check_database(&backup.path, None)?;
+            Store::check_database(&backup.path, keys.as_deref())?;
             Store::restore_at_next_start(&dir, &backup.path)
         })
         .await
@@ -188,8 +190,9 @@ impl Backups {
                 ""
             };
             let name = format!("backup of {}{place}", rfc3339(backup.taken));
-            let found =
-                tokio::task::spawn_blocking(move || Store::check_backup(&backup.path, None)).await;
+            let keys = self.base().folder_keys();
+            let examine = move || Store::check_backup(&backup.path, keys.as_deref());
+            let found = tokio::task::spawn_blocking(examine).await;
             let found = found.map_err(|_| internal("a backup could not be read"))?;
             checks.push(check(
                 &name,
@@ -214,9 +217,11 @@ impl Backups {
         let dir = options.data_dir.clone();
         let file = file.map(Path::to_owned);
         let now = options.clock.now();
+        adopt_key_file(options).await?;
+        let keys = options.folder_keys();
         let restored = blocking(move || match file {
-            Some(file) => Store::restore(&dir, &file, now, None),
-            None => Store::restore_newest(&dir, now, None),
+            Some(file) => Store::restore(&dir, &file, now, keys.as_deref()),
+            None => Store::restore_newest(&dir, now, keys.as_deref()),
         });
         restored.await.map(report_restored).map_err(explain)
     }

@@ -8,6 +8,7 @@ use store::{BackupKind, Store, TakenBackup};
 
 use crate::api::DataWarningKind;
 use crate::base::error::{ApiResult, internal};
+use crate::base::protection::upkeep;
 use crate::library::backups::{Backups, WeakBackups};
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -22,7 +23,10 @@ impl Backups {
     pub(crate) async fn back_up(&self, kind: BackupKind) -> ApiResult<TakenBackup> {
         let taken = self.base().store().backup(self.base().now(), kind).await;
         match &taken {
-            Ok(taken) => self.report_backup(taken).await,
+            Ok(taken) => {
+                self.report_backup(taken).await;
+                self.refresh_key_files().await;
+            }
             Err(error) => {
                 self.warnings()
                     .warn(
@@ -34,6 +38,15 @@ impl Backups {
             }
         }
         Ok(taken?)
+    }
+
+    /// Backups of a protected folder need its key file next to them.
+    async fn refresh_key_files(&self) {
+        let Some(unlocked) = self.base().keys().cloned() else {
+            return;
+        };
+        let dir = self.base().store().dir().to_owned();
+        upkeep::refresh_key_files(dir, unlocked).await;
     }
 
     async fn report_backup(&self, taken: &TakenBackup) {

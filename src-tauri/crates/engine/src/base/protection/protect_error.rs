@@ -1,0 +1,43 @@
+//! Why a data folder was not encrypted or decrypted.
+
+use std::path::PathBuf;
+
+use crate::base::error::sentence;
+use crate::base::open_store::OpenError;
+use crate::base::protection::error::UnlockError;
+
+/// Why a data folder was not encrypted or decrypted.
+#[derive(Debug, thiserror::Error)]
+pub enum ProtectError {
+    #[error("the data folder {} is already protected", dir.display())]
+    AlreadyProtected { dir: PathBuf },
+    /// The typed recovery code is not the one that was shown.
+    #[error("the typed recovery code is not the one that was shown")]
+    OtherCode,
+    #[error(transparent)]
+    Unlock(#[from] UnlockError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+impl From<UnlockError> for OpenError {
+    fn from(error: UnlockError) -> Self {
+        Self::Storage {
+            message: sentence(&error.to_string()),
+            hint: error.hint().to_owned(),
+        }
+    }
+}
+
+impl From<ProtectError> for OpenError {
+    fn from(error: ProtectError) -> Self {
+        match error {
+            ProtectError::Open(error) => error,
+            ProtectError::Unlock(error) => error.into(),
+            ProtectError::AlreadyProtected { .. } | ProtectError::OtherCode => Self::Storage {
+                message: sentence(&error.to_string()),
+                hint: String::new(),
+            },
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Whether a data folder is protected, as its key file says.
+
+use std::path::Path;
+
+use protection::{Conversion, KeyFile, KeySlot};
+
+use crate::api::{KeyDerivation, ProtectionStatus, UnfinishedConversion};
+use crate::base::error::sentence;
+use crate::base::protection::key_files::KeyFiles;
+
+/// Whether a data folder is protected. Needs no passphrase, and changes nothing.
+#[must_use]
+pub fn is_protected(data_dir: &Path) -> bool {
+    KeyFiles::of(data_dir).is_protected()
+}
+
+/// The status of a folder, open or not. Plain leftovers are not known without the keys.
+pub(crate) fn status(dir: &Path) -> ProtectionStatus {
+    let files = KeyFiles::of(dir);
+    if !files.is_protected() {
+        return ProtectionStatus::default();
+    }
+    let main = files.main();
+    let problem = main
+        .as_ref()
+        .err()
+        .map(|error| sentence(&error.to_string()));
+    let usable = files.all().into_iter().next().map(|found| found.file);
+    let file = usable.as_ref();
+    ProtectionStatus {
+        protected: true,
+        unlock_at_login: file.is_some_and(|file| file.has(KeySlot::Keychain)),
+        kdf: file.and_then(derivation),
+        since: file.and_then(KeyFile::since).map(str::to_owned),
+        unfinished: file.and_then(KeyFile::conversion).map(unfinished),
+        key_file_problem: problem.or_else(|| damaged_part(file?)),
+        plain_leftovers: Vec::new(),
+    }
+}
+
+fn derivation(file: &KeyFile) -> Option<KeyDerivation> {
+    let cost = file.passphrase_cost()?;
+    Some(KeyDerivation {
+        algorithm: "argon2id".to_owned(),
+        memory_kib: cost.memory_kib(),
+        passes: cost.passes(),
+    })
+}
+
+fn unfinished(conversion: Conversion) -> UnfinishedConversion {
+    match conversion {
+        Conversion::On => UnfinishedConversion::Encrypting,
+        Conversion::Off => UnfinishedConversion::Decrypting,
+    }
+}
+
+fn damaged_part(file: &KeyFile) -> Option<String> {
+    file.passphrase_cost()
+        .is_none()
+        .then(|| "The part of the key file for the passphrase is damaged.".to_owned())
+}

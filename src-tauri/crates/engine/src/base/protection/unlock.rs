@@ -1,0 +1,197 @@
+//! Unlocks a data folder: a passphrase, a recovery code or a key in the keychain gives the data
+//! key, and the keys of the store and of the worker are derived from it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use local::CacheKeys;
+use protection::{DataKey, KeyFile, KeySlot, KeychainKey, Passphrase, RecoveryCode};
+use store::FolderKeys;
+
+use crate::api::SecretText;
+use crate::base::protection::error::UnlockError;
+use crate::base::protection::key_files::{FoundKeyFile, KeyFiles, key_files_in};
+use crate::base::secrets::{Secret, Secrets};
+
+/// A way to unlock a data folder.
+#[derive(Debug, Clone)]
+pub enum UnlockSecret {
+    Passphrase(SecretText),
+    RecoveryCode(SecretText),
+    /// The key that the system's keychain keeps for the user's log-in.
+    Keychain,
+}
+
+/// The keys of an unlocked data folder. They are overwritten when the last clone is dropped.
+#[derive(Debug, Clone)]
+pub struct UnlockedFolder {
+    keys: Arc<FolderKeys>,
+    cache_keys: Arc<CacheKeys>,
+    key_file: Arc<KeyFile>,
+}
+
+/// A data key, and the key file that it came from.
+pub(crate) struct UnwrappedKey {
+    pub(crate) key: DataKey,
+    pub(crate) file: KeyFile,
+}
+
+impl UnlockedFolder {
+    pub(crate) fn of(key: &DataKey, file: &KeyFile) -> Self {
+        Self {
+            keys: Arc::new(FolderKeys::of(key)),
+            cache_keys: Arc::new(CacheKeys::new(key.cache_key(), key.name_key())),
+            key_file: Arc::new(file.clone()),
+        }
+    }
+
+    pub(crate) fn keys(&self) -> &Arc<FolderKeys> {
+        &self.keys
+    }
+
+    pub(crate) fn cache_keys(&self) -> Arc<CacheKeys> {
+        Arc::clone(&self.cache_keys)
+    }
+
+    /// The key file as it was when it unlocked the folder.
+    pub(crate) fn key_file(&self) -> &KeyFile {
+        &self.key_file
+    }
+}
+
+/// A secret that was read once, for several key files.
+enum ParsedSecret {
+    Passphrase(Passphrase),
+    RecoveryCode(RecoveryCode),
+    Keychain(KeychainKey),
+}
+
+impl ParsedSecret {
+    fn open(&self, file: &KeyFile) -> Result<DataKey, protection::UnlockError> {
+        match self {
+            Self::Passphrase(passphrase) => file.unlock_with_passphrase(passphrase),
+            Self::RecoveryCode(code) => file.unlock_with_recovery_code(code),
+            Self::Keychain(key) => file.unlock_with_keychain(key),
+        }
+    }
+}
+
+/// Unlocks a data folder. Blocks while the key is derived.
+///
+/// # Errors
+/// [`UnlockError`].
+pub(crate) fn unlock(
+    files: &KeyFiles,
+    secret: &UnlockSecret,
+    find_secrets: impl FnOnce() -> Secrets,
+) -> Result<UnwrappedKey, UnlockError> {
+    let found = files.all();
+    if found.is_empty() {
+        return Err(match files.exists().then(|| files.main()) {
+            Some(Err(error)) => error,
+            _ => UnlockError::NotProtected {
+                dir: files.dir().to_owned(),
+            },
+        });
+    }
+    let parsed = parse(secret, &found, find_secrets)?;
+    unwrap_first(found, &parsed)
+}
+
+/// Unlocks a backup with a key file next to it, or in the folder above.
+///
+/// # Errors
+/// `NotProtected` if there is none, and the other errors.
+pub(crate) fn unlock_backup(
+    backup: &Path,
+    secret: &UnlockSecret,
+) -> Result<UnwrappedKey, UnlockError> {
+    let found = beside(backup);
+    if found.is_empty() {
+        return Err(UnlockError::NotProtected {
+            dir: backup.to_owned(),
+        });
+    }
+    let parsed = parse(secret, &found, Secrets::for_session)?;
+    unwrap_first(found, &parsed)
+}
+
+/// Whether a key file is next to a backup.
+pub(crate) fn has_key_file_beside(backup: &Path) -> bool {
+    !beside(backup).is_empty()
+}
+
+fn beside(backup: &Path) -> Vec<FoundKeyFile> {
+    let folders = backup.ancestors().skip(1).take(2);
+    folders.flat_map(key_files_in).collect()
+}
+
+fn parse(
+    secret: &UnlockSecret,
+    found: &[FoundKeyFile],
+    find_secrets: impl FnOnce() -> Secrets,
+) -> Result<ParsedSecret, UnlockError> {
+    Ok(match secret {
+        UnlockSecret::Passphrase(typed) => {
+            ParsedSecret::Passphrase(Passphrase::new(typed.expose())?)
+        }
+        UnlockSecret::RecoveryCode(typed) => {
+            ParsedSecret::RecoveryCode(RecoveryCode::parse(typed.expose())?)
+        }
+        UnlockSecret::Keychain => {
+            let id = found.iter().find_map(|one| one.file.folder_id());
+            ParsedSecret::Keychain(key_in_keychain(id, &find_secrets())?)
+        }
+    })
+}
+
+fn key_in_keychain(id: Option<u32>, secrets: &Secrets) -> Result<KeychainKey, UnlockError> {
+    let missing = UnlockError::Missing {
+        slot: KeySlot::Keychain,
+    };
+    let Some(id) = id else { return Err(missing) };
+    let text = secrets
+        .get(Secret::DataFolder(id))
+        .map_err(|error| UnlockError::Keychain {
+            problem: error.to_string(),
+        })?;
+    let text = SecretText::new(text.unwrap_or_default());
+    KeychainKey::parse(text.expose()).ok_or(missing)
+}
+
+/// Tries one key file after the other. A key file that refuses the secret excludes all other copies
+/// of its folder: an old copy would accept a passphrase that was replaced.
+fn unwrap_first(
+    found: Vec<FoundKeyFile>,
+    secret: &ParsedSecret,
+) -> Result<UnwrappedKey, UnlockError> {
+    let mut refused = Vec::new();
+    let mut failure = None;
+    for FoundKeyFile { path, file } in found {
+        let id = file.folder_id();
+        if refused.contains(&id) {
+            continue;
+        }
+        match secret.open(&file) {
+            Ok(key) => return Ok(UnwrappedKey { key, file }),
+            Err(error) => {
+                let error = UnlockError::of(error, &path);
+                if !matches!(error, UnlockError::Damaged { .. }) {
+                    refused.push(id);
+                }
+                failure = Some(clearer(failure, error));
+            }
+        }
+    }
+    Err(failure.unwrap_or(UnlockError::NotProtected {
+        dir: PathBuf::new(),
+    }))
+}
+
+/// The user can do more about a wrong secret than about a damaged copy.
+fn clearer(before: Option<UnlockError>, error: UnlockError) -> UnlockError {
+    match before {
+        Some(before) if !matches!(before, UnlockError::Damaged { .. }) => before,
+        _ => error,
+    }
+}
