@@ -10,6 +10,7 @@ mod kinds;
 mod lore;
 mod memory;
 mod models;
+mod protect;
 mod readable;
 mod story;
 mod tool_servers;
@@ -33,6 +34,7 @@ pub(crate) use memory::{ForgetArgs, MemoryArgs, MemoryVerb};
 #[cfg(feature = "evaluation")]
 pub(crate) use memory::{RankArgs, ScenarioArgs};
 pub(crate) use models::ModelVerb;
+pub(crate) use protect::{ProtectVerb, UnlockArgs};
 pub(crate) use readable::ReadableArgs;
 pub(crate) use story::StoryVerb;
 pub(crate) use tool_servers::{GrantArg, ToolServerArgs, ToolServerVerb};
@@ -50,6 +52,8 @@ pub(crate) struct Cli {
     /// Print JSON: one document, or one line per event
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
@@ -274,6 +278,11 @@ pub(crate) enum Verb {
     Forget(ForgetSubjectArgs),
     /// Check the integrity of all data: the database, pictures and files, backups
     Check,
+    /// Encrypt the data folder with a passphrase, or decrypt it
+    Protect {
+        #[command(subcommand)]
+        verb: ProtectVerb,
+    },
     /// Show what is known about updates; check, install or take back one
     Update(UpdateArgs),
     /// Report the health of the app and its models

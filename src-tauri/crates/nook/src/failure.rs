@@ -1,7 +1,7 @@
 //! Failure of a verb, for scripts and people.
 
-use engine::OpenError;
 use engine::api::ApiError;
+use engine::{OpenError, ProtectError, UnlockError};
 use server::{ServeError, WeakToken};
 
 #[derive(Debug)]
@@ -90,7 +90,40 @@ impl From<OpenError> for CommandError {
                 };
                 Self::because("damaged", with_hint(&what, &way_out))
             }
+            OpenError::Protected { hint, .. } => {
+                let way_in =
+                    format!("{hint} Use --passphrase-from FILE or --code-from FILE for that.");
+                Self::because("protected", with_hint(&what, &way_in))
+            }
             OpenError::Storage { hint, .. } => Self::because("storage", with_hint(&what, &hint)),
+        }
+    }
+}
+
+impl From<UnlockError> for CommandError {
+    fn from(error: UnlockError) -> Self {
+        let kind = match error {
+            UnlockError::NotProtected { .. } => "notProtected",
+            UnlockError::Wrong { .. } => "wrongPassphrase",
+            UnlockError::Malformed { .. } | UnlockError::Missing { .. } => "badInput",
+            UnlockError::Damaged { .. } => "keyFileDamaged",
+            UnlockError::File { .. } => "io",
+            UnlockError::Keychain { .. } => "keychain",
+            UnlockError::Failed { .. } => "storage",
+        };
+        Self::because(kind, with_hint(&error.to_string(), error.hint()))
+    }
+}
+
+impl From<ProtectError> for CommandError {
+    fn from(error: ProtectError) -> Self {
+        match error {
+            ProtectError::Unlock(error) => error.into(),
+            ProtectError::Open(error) => error.into(),
+            ProtectError::AlreadyProtected { .. } => {
+                Self::because("alreadyProtected", error.to_string())
+            }
+            ProtectError::OtherCode => Self::because("badInput", error.to_string()),
         }
     }
 }

@@ -1,14 +1,14 @@
 //! `doctor`: health checks, each with a reason if it fails.
 
+use engine::Engine;
 use engine::api::{Health, HealthCheck};
-use engine::{Engine, OpenError};
 
 use crate::failure::{CommandError, ErrorReason};
 use crate::output::Output;
 
 /// Makes no network requests unless `endpoints` is set.
 pub(crate) async fn doctor(
-    opened: Result<Engine, OpenError>,
+    opened: Result<Engine, CommandError>,
     endpoints: bool,
     out: &Output,
 ) -> Result<(), CommandError> {
@@ -40,20 +40,20 @@ pub(super) fn report(health: &Health, out: &Output) -> Result<(), CommandError> 
 }
 
 /// Returns the health report for a data folder that cannot be opened.
-fn closed(error: OpenError) -> Health {
-    let name = match error {
-        OpenError::Damaged { .. } => "database",
-        OpenError::InUse { .. } | OpenError::Storage { .. } => "data folder",
+fn closed(error: CommandError) -> Health {
+    let ErrorReason { kind, message } = match error {
+        CommandError::Because(reason) | CommandError::Reported(reason) => reason,
+        CommandError::PipeClosed => ErrorReason::new("io", ""),
     };
-    let reason = match CommandError::from(error) {
-        CommandError::Because(ErrorReason { message, .. })
-        | CommandError::Reported(ErrorReason { message, .. }) => message,
-        CommandError::PipeClosed => String::new(),
+    let name = if kind == "damaged" {
+        "database"
+    } else {
+        "data folder"
     };
     let check = HealthCheck {
         name: name.to_owned(),
         ok: false,
-        reason,
+        reason: message,
     };
     Health {
         ok: false,

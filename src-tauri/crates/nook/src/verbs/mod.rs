@@ -20,6 +20,7 @@ mod mcp;
 mod memory;
 mod models;
 mod prompt;
+mod protection;
 mod search;
 mod serve;
 mod settings;
@@ -33,7 +34,7 @@ use engine::{Engine, Options};
 
 #[cfg(feature = "evaluation")]
 use crate::cli::MemoryVerb;
-use crate::cli::{Cli, LoreVerb, ShowKind, Verb};
+use crate::cli::{Cli, LoreVerb, ShowKind, UnlockArgs, Verb};
 use crate::failure::CommandError;
 use crate::output::Output;
 
@@ -62,39 +63,58 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
         return evaluation::scenario::scenario(args, cli.data_dir, out).await;
     }
     let data_dir = cli.data_dir.map_or_else(default_data_dir, Ok)?;
-    let environment = engine::environment();
     let options = Options {
         data_dir,
         model_dirs: installation::model_dirs(),
-        environment,
+        environment: engine::environment(),
         ..Options::default()
     };
-    if let Verb::Restore {
-        file,
-        preview: false,
-        fresh,
-    } = cli.verb
-    {
-        return if fresh {
-            data::fresh(&options, out).await
-        } else {
-            data::restore(&options, file, out).await
-        };
-    }
-    if let Verb::Mcp = cli.verb {
-        return mcp::mcp(options).await;
-    }
-    let opened = Engine::open(options).await;
-    if let Verb::Doctor { endpoints } = cli.verb {
-        return doctor::doctor(opened, endpoints, out).await;
-    }
-    let engine = opened?;
-    let result = match give_keys(&engine, &cli.verb).await {
-        Ok(()) => verb(&engine, cli.verb, out).await,
+    on_data_folder(options, cli.verb, &cli.unlock, out).await
+}
+
+/// Runs a verb on the data folder, which most of them open.
+async fn on_data_folder(
+    mut options: Options,
+    chosen: Verb,
+    unlock: &UnlockArgs,
+    out: &Output,
+) -> Result<(), CommandError> {
+    let chosen = match chosen {
+        Verb::Protect { verb } => return protection::protect(options, verb, unlock, out).await,
+        Verb::Restore {
+            file,
+            preview: false,
+            fresh,
+        } => {
+            let backup = file.as_deref();
+            options.keys = protection::unlock::unlock_for_restore(&options, backup, unlock).await?;
+            return if fresh {
+                data::fresh(&options, out).await
+            } else {
+                data::restore(&options, file, out).await
+            };
+        }
+        Verb::Mcp => {
+            options.keys = mcp::unlock(&options, unlock).await?;
+            return mcp::mcp(options).await;
+        }
+        Verb::Doctor { endpoints } => {
+            return doctor::doctor(open(options, unlock).await, endpoints, out).await;
+        }
+        other => other,
+    };
+    let engine = open(options, unlock).await?;
+    let result = match give_keys(&engine, &chosen).await {
+        Ok(()) => verb(&engine, chosen, out).await,
         Err(error) => Err(error),
     };
     engine.shutdown().await;
     result
+}
+
+async fn open(mut options: Options, args: &UnlockArgs) -> Result<Engine, CommandError> {
+    options.keys = protection::unlock::unlock(&options, args).await?;
+    Ok(Engine::open(options).await?)
 }
 
 /// The desktop app's data folder.
@@ -209,6 +229,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         Verb::Doctor { .. }
         | Verb::Lore { .. }
         | Verb::Mcp
+        | Verb::Protect { .. }
         | Verb::Completions { .. }
         | Verb::Man { .. } => Ok(()),
     }

@@ -78,7 +78,8 @@ impl World {
         command
             .env("INGLENOOK_MODELS", &self.models)
             .env_remove("RUST_LOG")
-            .env_remove("INGLENOOK_TOKEN");
+            .env_remove("INGLENOOK_TOKEN")
+            .env_remove("INGLENOOK_PASSPHRASE_FILE");
         // Hides the keychain of the user who runs the tests.
         command.env_remove("DBUS_SESSION_BUS_ADDRESS");
         command

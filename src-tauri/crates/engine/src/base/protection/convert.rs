@@ -41,7 +41,7 @@ pub(crate) fn protect(
     prepared: PreparedProtection,
     typed_code: &SecretText,
 ) -> Result<ProtectionReport, ProtectError> {
-    prepared.require_code(typed_code)?;
+    prepared.check_code(typed_code)?;
     let files = KeyFiles::of(&options.data_dir);
     if files.is_protected() {
         return Err(ProtectError::AlreadyProtected {

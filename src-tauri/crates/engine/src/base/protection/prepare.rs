@@ -28,9 +28,11 @@ impl PreparedProtection {
         self.code.text().into()
     }
 
+    /// Checks that the user has the recovery code.
+    ///
     /// # Errors
     /// `OtherCode`, or the typed text is no recovery code.
-    pub(super) fn require_code(&self, typed: &SecretText) -> Result<(), ProtectError> {
+    pub fn check_code(&self, typed: &SecretText) -> Result<(), ProtectError> {
         let code = RecoveryCode::parse(typed.expose()).map_err(UnlockError::from)?;
         self.file
             .unlock_with_recovery_code(&code)
