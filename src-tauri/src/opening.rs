@@ -19,6 +19,10 @@ enum Remedy {
     Quit,
 }
 
+/// The window has no screen for the passphrase yet.
+const ONLY_COMMAND_LINE: &str = "This window cannot ask for the passphrase yet. The command line opens the data: \
+                                 `nook serve --ui --passphrase-from FILE`. `nook protect off` decrypts it.";
+
 /// A question to the user.
 struct OpenProblem {
     title: &'static str,
@@ -119,6 +123,11 @@ fn problem(error: &OpenError) -> OpenProblem {
                     .collect(),
             }
         }
+        OpenError::Protected { message, hint } => OpenProblem {
+            title: "The data is encrypted",
+            message: format!("{message}\n\n{hint}\n\n{ONLY_COMMAND_LINE}"),
+            remedies: vec![Remedy::TryAgain, Remedy::Quit],
+        },
         OpenError::Storage { message, hint } => OpenProblem {
             title: "Inglenook cannot open its data",
             message: format!("{message}\n\n{hint}"),
@@ -142,6 +151,7 @@ fn class(error: &OpenError) -> &'static str {
     match error {
         OpenError::InUse { .. } => "in use",
         OpenError::Damaged { .. } => "damaged",
+        OpenError::Protected { .. } => "protected",
         OpenError::Storage { .. } => "storage",
     }
 }
@@ -198,6 +208,16 @@ mod tests {
             problem(&damaged(None)).remedies,
             [Remedy::StartFresh, Remedy::Quit]
         );
+    }
+
+    #[test]
+    fn encrypted_data_is_never_set_aside() {
+        let problem = problem(&OpenError::Protected {
+            message: "the data folder /data is protected".into(),
+            hint: "Unlock it.".into(),
+        });
+        assert!(problem.message.contains("/data") && problem.message.contains("Unlock it."));
+        assert_eq!(problem.remedies, [Remedy::TryAgain, Remedy::Quit]);
     }
 
     #[test]

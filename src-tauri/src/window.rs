@@ -36,6 +36,8 @@ pub(crate) fn open(app: &App, data_dir: &Path) -> tauri::Result<()> {
     let theme = native(store.theme());
     let window = WebviewWindowBuilder::from_config(app, config)?
         .data_directory(data_dir.join("webview"))
+        // A profile on the disk could keep what the page has shown.
+        .incognito(engine::is_protected(data_dir))
         .theme(theme)
         .background_color(if theme == Some(tauri::Theme::Light) {
             LIGHT
