@@ -67,6 +67,7 @@ mod planted_sturdy;
 mod prefix_caches;
 mod privacy;
 mod prompt_parts;
+mod protection;
 mod quick_replies;
 mod readable_exports;
 mod real_model;

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod calls;
+mod canaries;
 mod data;
 mod endpoints;
 mod exports;
@@ -21,7 +22,9 @@ mod memory;
 mod model_moves;
 mod paths;
 mod prompts;
+mod protection;
 mod real_model;
+mod scripted_endpoint;
 mod searching;
 mod serving;
 mod sillytavern;
