@@ -40,8 +40,9 @@ impl Warnings {
             .any(|warning| DAMAGE.contains(&warning.kind))
         {
             let dir = self.base().store().dir().to_owned();
-            let found =
-                tokio::task::spawn_blocking(move || Store::newest_good_backup(&dir, None)).await;
+            let keys = self.base().folder_keys();
+            let find = move || Store::newest_good_backup(&dir, keys.as_deref());
+            let found = tokio::task::spawn_blocking(find).await;
             found
                 .map_err(|_| internal("the backups could not be checked"))?
                 .map(shown)

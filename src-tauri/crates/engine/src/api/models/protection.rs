@@ -100,6 +100,8 @@ pub enum UnfinishedConversion {
 pub struct ProtectionReport {
     /// Number of databases that were converted, including backups.
     pub databases: u32,
+    /// Number of pictures and other files that were converted, including those of backups.
+    pub files: u32,
     /// What stays as it was, with the reason.
     pub failed: Vec<ProtectionFailure>,
     /// Files that are still not encrypted.

@@ -190,6 +190,7 @@ fn report(dir: &Path, converted: Converted) -> ProtectionReport {
         });
     ProtectionReport {
         databases: u32::try_from(converted.databases).unwrap_or(u32::MAX),
+        files: u32::try_from(converted.files).unwrap_or(u32::MAX),
         failed: failed.chain(delete_made_again(dir)).collect(),
         plain_leftovers: Vec::new(),
         second_place_missing: !Store::backup_choices(dir).second_is_there(),

@@ -45,10 +45,11 @@ impl Backups {
                 .get(DataWarningKind::SecondCopyFailed)
                 .map(|warning| warning.detail)
         });
+        let keys = self.base().folder_keys();
         self.off_the_runtime(move || {
             let choices = Store::backup_choices(&dir);
             Ok(api::Backups {
-                backups: once(Store::backups(&dir, None)?),
+                backups: once(Store::backups(&dir, keys.as_deref())?),
                 folder: Store::backup_folder(&dir).display().to_string(),
                 size: Store::backup_size(&dir),
                 budget: choices.budget,
@@ -281,7 +282,9 @@ impl Backups {
 
     async fn backups_here(&self) -> ApiResult<Vec<BackupFile>> {
         let dir = self.base().store().dir().to_owned();
-        let listed = tokio::task::spawn_blocking(move || Store::backups(&dir, None)).await;
+        let keys = self.base().folder_keys();
+        let list = move || Store::backups(&dir, keys.as_deref());
+        let listed = tokio::task::spawn_blocking(list).await;
         Ok(listed.map_err(|_| internal("the backups could not be listed"))??)
     }
 

@@ -1,13 +1,13 @@
 //! Automatic backups, made hourly if there are changes.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use domain::Timestamp;
-use store::{BackupKind, Store, TakenBackup};
+use store::{BackupFile, BackupKind, Store, TakenBackup};
 
 use crate::api::DataWarningKind;
 use crate::base::error::{ApiResult, internal};
+use crate::base::handle::Base;
 use crate::base::protection::upkeep;
 use crate::library::backups::{Backups, WeakBackups};
 
@@ -90,7 +90,7 @@ impl Backups {
             return;
         }
         let now = self.base().now();
-        let newest = newest_backup(self.base().store().dir().to_owned()).await;
+        let newest = newest_backup(self.base()).await;
         if newest.is_ok_and(|newest| newest.is_some_and(|newest| is_recent(now, newest))) {
             return;
         }
@@ -115,32 +115,36 @@ impl Backups {
         // The task must not hold the engine while it waits, so that dropping the engine releases
         // its folder at once.
         let library = self.downgrade();
-        let dir = self.base().store().dir().to_owned();
+        let newest = newest_backup(self.base());
         let now = self.base().now();
         tokio::spawn(async move {
-            let first = first_backup_in(dir, now).await.unwrap_or(FIRST);
+            let first = first_backup_in(newest.await, now);
             back_up_hourly(library, first).await;
         });
     }
 }
 
 /// Delay before the first backup of a session.
-async fn first_backup_in(dir: PathBuf, now: Timestamp) -> ApiResult<Duration> {
-    Ok(newest_backup(dir)
-        .await?
-        .map_or(FIRST, |newest| wait(now, newest)))
+fn first_backup_in(newest: ApiResult<Option<Timestamp>>, now: Timestamp) -> Duration {
+    let newest = newest.ok().flatten();
+    newest.map_or(FIRST, |newest| wait(now, newest))
 }
 
 /// The time of the newest backup of this folder.
-async fn newest_backup(dir: PathBuf) -> ApiResult<Option<Timestamp>> {
-    let all = tokio::task::spawn_blocking(move || Store::backups(&dir, None)).await;
-    let all = all
-        .map_err(|_| internal("the backups could not be listed"))??
-        .into_iter();
-    Ok(all
-        .filter(|backup| backup.own && backup.kind != BackupKind::SetAside)
-        .map(|backup| backup.taken)
-        .next())
+fn newest_backup(
+    base: &Base,
+) -> impl Future<Output = ApiResult<Option<Timestamp>>> + Send + use<> {
+    let dir = base.store().dir().to_owned();
+    let keys = base.folder_keys();
+    // The task has the keys and not the engine, which may close meanwhile.
+    let listed = tokio::task::spawn_blocking(move || Store::backups(&dir, keys.as_deref()));
+    async move {
+        let all = listed
+            .await
+            .map_err(|_| internal("the backups could not be listed"))??;
+        let own = |backup: &BackupFile| backup.own && backup.kind != BackupKind::SetAside;
+        Ok(all.into_iter().find(own).map(|backup| backup.taken))
+    }
 }
 
 fn is_recent(now: Timestamp, newest: Timestamp) -> bool {

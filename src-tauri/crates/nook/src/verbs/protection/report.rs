@@ -44,6 +44,7 @@ fn text(converted: &Converted<'_>) -> String {
     let mut lines = vec![
         status_text(status),
         format!("databases and backups converted: {}", report.databases),
+        format!("pictures and other files converted: {}", report.files),
     ];
     let failed = report.failed.iter();
     lines.extend(
