@@ -244,6 +244,21 @@ async fn an_open_folder_is_not_protected() {
 }
 
 #[tokio::test]
+async fn an_open_folder_stays_protected() {
+    let folder = Folder::protected().await.0;
+    let engine = folder.open().await;
+    let keys = folder.unlock(passphrase(PASSPHRASE)).await.unwrap();
+    let refused = Engine::unprotect(&folder.options(None), keys).await;
+    assert!(
+        matches!(refused, Err(ProtectError::Open(OpenError::InUse { .. }))),
+        "{refused:?}"
+    );
+    close(engine).await;
+    let status = Engine::protection(&folder.options(None)).await;
+    assert_eq!((status.protected, status.unfinished), (true, None));
+}
+
+#[tokio::test]
 async fn changed_secrets_unlock_and_old_ones_do_not() {
     let (folder, code) = Folder::protected().await;
     let engine = folder.open().await;
@@ -345,7 +360,7 @@ async fn encryption_stopped_before_the_database_is_finished() {
     fs::write(&database, plain).unwrap();
     folder.interrupt("on");
     let keys = folder.unlock(passphrase(PASSPHRASE)).await.unwrap();
-    let report = Engine::finish_conversion(&folder.options(None), keys).await;
+    let report = keys.finish_conversion(&folder.options(None)).await;
     assert_eq!(report.unwrap().unwrap().databases, 1);
     assert_eq!(canary_in(folder.dir.path()), [""; 0]);
     close(folder.open().await).await;

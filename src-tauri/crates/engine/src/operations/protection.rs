@@ -1,14 +1,12 @@
 //! Encryption at rest of a data folder that no engine has open.
 
-use std::path::PathBuf;
-
 use crate::api::{ProtectionReport, ProtectionStatus, SecretText};
 use crate::base::options::Options;
 use crate::base::protection::error::UnlockError;
 use crate::base::protection::key_files::KeyFiles;
 use crate::base::protection::prepare::{self, PreparedProtection};
 use crate::base::protection::protect_error::ProtectError;
-use crate::base::protection::unlock::{self, UnlockSecret, UnlockedFolder, UnwrappedKey};
+use crate::base::protection::unlock::{self, UnlockSecret, UnlockedFolder};
 use crate::base::protection::{blocking, convert, status};
 use crate::base::secrets::Secrets;
 use crate::operations::engine::Engine;
@@ -36,25 +34,8 @@ impl Engine {
         } else {
             Secrets::find
         };
-        blocking(move || unlock::unlock(&files, &secret, find_secrets).map(unlocked)).await
-    }
-
-    /// Whether a key file is next to a backup, or in the folder above.
-    pub async fn backup_has_key_file(backup: PathBuf) -> bool {
-        let looked = tokio::task::spawn_blocking(move || unlock::has_key_file_beside(&backup));
-        looked.await.unwrap_or(false)
-    }
-
-    /// Unlocks an encrypted backup with the key file next to it. [`Engine::restore`] gives a data
-    /// folder without data this key file.
-    ///
-    /// # Errors
-    /// [`UnlockError`].
-    pub async fn unlock_backup(
-        backup: PathBuf,
-        secret: UnlockSecret,
-    ) -> Result<UnlockedFolder, UnlockError> {
-        blocking(move || unlock::unlock_backup(&backup, &secret).map(unlocked)).await
+        blocking(move || unlock::unlock(&files, &secret, find_secrets).map(UnlockedFolder::from))
+            .await
     }
 
     /// Makes the keys of a folder that is about to be protected, and its recovery code. Nothing is
@@ -73,7 +54,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`ProtectError`]. After a kill or an error, [`Engine::open`] with the keys, or
-    /// [`Engine::finish_conversion`], finishes the work.
+    /// [`UnlockedFolder::finish_conversion`], finishes the work.
     pub async fn protect(
         options: &Options,
         prepared: PreparedProtection,
@@ -87,7 +68,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`ProtectError`]. After a kill or an error, [`Engine::open`] with the keys, or
-    /// [`Engine::finish_conversion`], finishes the work.
+    /// [`UnlockedFolder::finish_conversion`], finishes the work.
     pub async fn unprotect(
         options: &Options,
         unlocked: UnlockedFolder,
@@ -95,22 +76,4 @@ impl Engine {
         let options = options.clone();
         blocking(move || convert::unprotect(&options, &unlocked)).await
     }
-
-    /// Finishes encrypting or decrypting a folder, if that was interrupted. The engine must be
-    /// closed.
-    ///
-    /// # Errors
-    /// [`ProtectError`].
-    pub async fn finish_conversion(
-        options: &Options,
-        unlocked: UnlockedFolder,
-    ) -> Result<Option<ProtectionReport>, ProtectError> {
-        let options = options.clone();
-        let finished = blocking(move || convert::finish(&options, &unlocked)).await?;
-        Ok(finished.map(|finished| finished.report))
-    }
-}
-
-fn unlocked(unwrapped: UnwrappedKey) -> UnlockedFolder {
-    UnlockedFolder::of(&unwrapped.key, &unwrapped.file)
 }

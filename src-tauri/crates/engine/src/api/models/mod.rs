@@ -19,7 +19,9 @@ pub use local_api::*;
 pub use model::*;
 pub use presets::*;
 pub use privacy::*;
-pub use protection::*;
 pub use settings::*;
 pub use tool_servers::*;
 pub use tools::*;
+
+// The crate `protection` has the same name.
+pub use self::protection::*;

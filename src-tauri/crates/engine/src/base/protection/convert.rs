@@ -26,9 +26,9 @@ use crate::base::secrets::{Secret, Secrets};
 const MADE_AGAIN: [&str; 2] = [CACHE_FOLDER, "webview"];
 
 /// An interrupted conversion that is complete now.
-pub(crate) struct FinishedConversion {
-    pub(crate) conversion: Conversion,
-    pub(crate) report: ProtectionReport,
+struct FinishedConversion {
+    conversion: Conversion,
+    report: ProtectionReport,
 }
 
 /// Encrypts a data folder.
@@ -56,7 +56,7 @@ pub(crate) fn protect(
     files.write_copies(&file);
     let done = encrypt(&files, &keys);
     // Another program was faster. Nothing is encrypted, and it would not open its folder again.
-    if let Err(ProtectError::Open(OpenError::InUse { .. })) = &done {
+    if is_in_use(&done) {
         files.remove_copies(&file);
         files.remove()?;
     }
@@ -72,17 +72,44 @@ pub(crate) fn unprotect(
     unlocked: &UnlockedFolder,
 ) -> Result<ProtectionReport, ProtectError> {
     let files = KeyFiles::of(&options.data_dir);
-    let mut file = current(&files, unlocked);
+    let before = current(&files, unlocked);
+    let mut file = before.clone();
     file.set_conversion(Some(Conversion::Off));
     files.write(&file)?;
-    decrypt(&files, &file, unlocked)
+    let done = decrypt(&files, &file, unlocked);
+    // Otherwise a later start would decrypt a folder whose user was told that it failed.
+    if is_in_use(&done) {
+        files.write(&before)?;
+    }
+    done
+}
+
+impl UnlockedFolder {
+    /// Finishes encrypting or decrypting a folder, if that was interrupted. The engine must be
+    /// closed.
+    ///
+    /// # Errors
+    /// [`ProtectError`].
+    pub async fn finish_conversion(
+        &self,
+        options: &Options,
+    ) -> Result<Option<ProtectionReport>, ProtectError> {
+        let folder = options.clone();
+        let unlocked = self.clone();
+        let finished = blocking(move || finish(&folder, &unlocked)).await?;
+        Ok(finished.map(|finished| finished.report))
+    }
+}
+
+fn is_in_use(done: &Result<ProtectionReport, ProtectError>) -> bool {
+    matches!(done, Err(ProtectError::Open(OpenError::InUse { .. })))
 }
 
 /// Finishes what was interrupted, if anything was.
 ///
 /// # Errors
 /// [`ProtectError`].
-pub(crate) fn finish(
+fn finish(
     options: &Options,
     unlocked: &UnlockedFolder,
 ) -> Result<Option<FinishedConversion>, ProtectError> {

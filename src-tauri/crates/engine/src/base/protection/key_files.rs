@@ -59,9 +59,10 @@ impl KeyFiles {
     }
 
     /// Whether the folder is protected: it has a key file, or an encrypted database and a copy of
-    /// its key file.
+    /// its key file. A second place can have copies of other folders, so it does not count.
     pub(crate) fn is_protected(&self) -> bool {
-        self.exists() || (self.has_no_plain_database() && !self.copies().is_empty())
+        let has_copy = || !key_files_in(&Store::backup_folder(&self.dir)).is_empty();
+        self.exists() || (self.has_no_plain_database() && has_copy())
     }
 
     /// Whether restoring an encrypted backup would replace a database without encryption.

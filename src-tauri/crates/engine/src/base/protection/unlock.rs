@@ -9,6 +9,7 @@ use protection::{DataKey, KeyFile, KeySlot, KeychainKey, Passphrase, RecoveryCod
 use store::FolderKeys;
 
 use crate::api::SecretText;
+use crate::base::protection::blocking;
 use crate::base::protection::error::UnlockError;
 use crate::base::protection::key_files::{FoundKeyFile, KeyFiles, key_files_in};
 use crate::base::secrets::{Secret, Secrets};
@@ -45,6 +46,15 @@ impl UnlockedFolder {
         }
     }
 
+    /// Unlocks an encrypted backup with the key file next to it, or in the folder above.
+    /// [`Engine::restore`](crate::Engine::restore) gives a data folder without data this key file.
+    ///
+    /// # Errors
+    /// `NotProtected` if there is no key file, and the other errors.
+    pub async fn for_backup(backup: PathBuf, secret: UnlockSecret) -> Result<Self, UnlockError> {
+        blocking(move || unlock_backup(&backup, &secret).map(Self::from)).await
+    }
+
     pub(crate) fn keys(&self) -> &Arc<FolderKeys> {
         &self.keys
     }
@@ -56,6 +66,12 @@ impl UnlockedFolder {
     /// The key file as it was when it unlocked the folder.
     pub(crate) fn key_file(&self) -> &KeyFile {
         &self.key_file
+    }
+}
+
+impl From<UnwrappedKey> for UnlockedFolder {
+    fn from(unwrapped: UnwrappedKey) -> Self {
+        Self::of(&unwrapped.key, &unwrapped.file)
     }
 }
 
@@ -98,15 +114,9 @@ pub(crate) fn unlock(
     unwrap_first(found, &parsed)
 }
 
-/// Unlocks a backup with a key file next to it, or in the folder above.
-///
-/// # Errors
-/// `NotProtected` if there is none, and the other errors.
-pub(crate) fn unlock_backup(
-    backup: &Path,
-    secret: &UnlockSecret,
-) -> Result<UnwrappedKey, UnlockError> {
-    let found = beside(backup);
+fn unlock_backup(backup: &Path, secret: &UnlockSecret) -> Result<UnwrappedKey, UnlockError> {
+    let folders = backup.ancestors().skip(1).take(2);
+    let found: Vec<FoundKeyFile> = folders.flat_map(key_files_in).collect();
     if found.is_empty() {
         return Err(UnlockError::NotProtected {
             dir: backup.to_owned(),
@@ -114,16 +124,6 @@ pub(crate) fn unlock_backup(
     }
     let parsed = parse(secret, &found, Secrets::for_session)?;
     unwrap_first(found, &parsed)
-}
-
-/// Whether a key file is next to a backup.
-pub(crate) fn has_key_file_beside(backup: &Path) -> bool {
-    !beside(backup).is_empty()
-}
-
-fn beside(backup: &Path) -> Vec<FoundKeyFile> {
-    let folders = backup.ancestors().skip(1).take(2);
-    folders.flat_map(key_files_in).collect()
 }
 
 fn parse(

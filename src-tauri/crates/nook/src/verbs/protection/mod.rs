@@ -44,7 +44,8 @@ async fn on(
     let status = Engine::protection(options).await;
     let report = if status.unfinished == Some(UnfinishedConversion::Encrypting) {
         let unlocked = unlock::required(options, args).await?;
-        Engine::finish_conversion(options, unlocked)
+        unlocked
+            .finish_conversion(options)
             .await?
             .unwrap_or_default()
     } else if status.protected {

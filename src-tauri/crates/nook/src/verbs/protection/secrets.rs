@@ -28,10 +28,7 @@ impl UnlockArgs {
     /// Whether a secret comes from stdin.
     pub(crate) fn reads_stdin(&self) -> bool {
         let files = [self.passphrase_file(), self.code_from.clone()];
-        files
-            .iter()
-            .flatten()
-            .any(|file| file.as_os_str() == "-")
+        files.iter().flatten().any(|file| file.as_os_str() == "-")
     }
 }
 

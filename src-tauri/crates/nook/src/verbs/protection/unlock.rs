@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use engine::api::{ApiError, ProtectionStatus};
-use engine::{Engine, Options, UnlockSecret, UnlockedFolder};
+use engine::{Engine, Options, UnlockError, UnlockSecret, UnlockedFolder};
 
 use super::secrets;
 use crate::cli::UnlockArgs;
@@ -40,10 +40,12 @@ pub(crate) async fn unlock_for_restore(
     let Some(secret) = secrets::given(args)? else {
         return Ok(None);
     };
-    if !Engine::backup_has_key_file(backup.clone()).await {
-        return Ok(None);
+    match UnlockedFolder::for_backup(backup, secret).await {
+        Ok(unlocked) => Ok(Some(unlocked)),
+        // The backup may be plain.
+        Err(UnlockError::NotProtected { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
     }
-    Ok(Some(Engine::unlock_backup(backup, secret).await?))
 }
 
 /// The keys of a folder that must be protected.
