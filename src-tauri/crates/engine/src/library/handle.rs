@@ -112,13 +112,7 @@ impl Library {
         let backgrounds = Backgrounds::new(&config, &assets, &characters, &chat_lookup);
         let folders = Folders::new(config.base(), &characters);
         let backups = Backups::new(config.base(), &warnings);
-        let trash = Trash::new(
-            &config,
-            &backups,
-            &characters,
-            &stale_caches,
-            &warnings,
-        );
+        let trash = Trash::new(&config, &backups, &characters, &stale_caches, &warnings);
         let forgetting = Forgetting::new(
             &config,
             &characters,

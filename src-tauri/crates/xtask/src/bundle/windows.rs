@@ -42,10 +42,7 @@ pub(crate) fn bundle() -> Result<PathBuf> {
 }
 
 fn build(toolchain: &Toolchain) -> Result<Built> {
-    run(toolchain
-        .cargo("build")?
-        .arg("--release")
-        .args(PROGRAMS))?;
+    run(toolchain.cargo("build")?.arg("--release").args(PROGRAMS))?;
     let libraries = worker::build_for_windows(toolchain)?;
     Ok(Built {
         target: TARGET.to_owned(),

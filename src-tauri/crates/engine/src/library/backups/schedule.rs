@@ -131,9 +131,7 @@ fn first_backup_in(newest: ApiResult<Option<Timestamp>>, now: Timestamp) -> Dura
 }
 
 /// The time of the newest backup of this folder.
-fn newest_backup(
-    base: &Base,
-) -> impl Future<Output = ApiResult<Option<Timestamp>>> + Send + use<> {
+fn newest_backup(base: &Base) -> impl Future<Output = ApiResult<Option<Timestamp>>> + Send + use<> {
     let dir = base.store().dir().to_owned();
     let keys = base.folder_keys();
     // The task has the keys and not the engine, which may close meanwhile.
