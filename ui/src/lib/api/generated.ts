@@ -25,6 +25,16 @@ export function client(call: Call) {
 		setSetting: (owner: SettingOwner, key: string, value: SettingValue | null) => call("set_setting", { owner, key, value }) as Promise<LayeredSettings>,
 		/** The space that stored prompts of past turns and the log take. */
 		privacySpace: () => call("privacy_space", {  }) as Promise<PrivacySpace>,
+		/** Whether the data folder is encrypted, how it can be unlocked, and which of its files are not encrypted. */
+		protectionStatus: () => call("protection_status", {  }) as Promise<ProtectionStatus>,
+		/** Replaces the passphrase of the data folder. The old one is valid until the new one has unlocked the folder. */
+		changePassphrase: (old: SecretText, new: SecretText) => call("change_passphrase", { old, new }) as Promise<void>,
+		/** Replaces a forgotten passphrase with the recovery code. */
+		resetPassphrase: (code: SecretText, new: SecretText) => call("reset_passphrase", { code, new }) as Promise<void>,
+		/** Replaces the recovery code. The result has the only copy of the new one. */
+		renewRecoveryCode: (passphrase: SecretText) => call("renew_recovery_code", { passphrase }) as Promise<NewRecoveryCode>,
+		/** Lets the system's keychain unlock the folder when the user logs in, or ends that. */
+		setUnlockAtLogin: (on: boolean, passphrase: SecretText) => call("set_unlock_at_login", { on, passphrase }) as Promise<void>,
 		/** The server of the local API: whether it is on, its address, and why it failed. */
 		localApi: () => call("local_api", {  }) as Promise<LocalApi>,
 		/** The keys of the local API, the oldest first. */
@@ -2012,6 +2022,13 @@ export type JoinedChat = {
 	joined: ChatId,
 };
 
+/**  The derivation of a key from the passphrase. */
+export type KeyDerivation = {
+	algorithm: string,
+	memoryKib: number,
+	passes: number,
+};
+
 /**  Whether a service needs a key. */
 export type KeyNeed = "none" | "optional" | "required";
 
@@ -2681,6 +2698,11 @@ export type NewApiKey = {
 	secret: string,
 };
 
+/**  A new recovery code. It is shown once. */
+export type NewRecoveryCode = {
+	code: SecretText,
+};
+
 /**  The role in which a card's note is sent. */
 export type NoteRole = "system" | "user" | 
 /**  The character's. */
@@ -2991,6 +3013,29 @@ export type PromptTokens = {
 	counted: Counted | null,
 };
 
+/**  Whether and how a data folder is protected. */
+export type ProtectionStatus = {
+	protected: boolean,
+	/**  The key in the system's keychain unlocks the folder without a passphrase. */
+	unlockAtLogin: boolean,
+	/**
+	 *  How a key is derived from the passphrase; `null` without protection, or if the key file is
+	 *  damaged.
+	 */
+	kdf: KeyDerivation | null,
+	/**  When the folder was protected. */
+	since: string | null,
+	/**  The conversion that was interrupted. It is finished when the folder is unlocked. */
+	unfinished: UnfinishedConversion | null,
+	/**  Why the key file is not usable, or not whole; `null` if it is. */
+	keyFileProblem: string | null,
+	/**
+	 *  Files that are not encrypted although they belong to the folder. Known only while it is
+	 *  open.
+	 */
+	plainLeftovers: string[],
+};
+
 /**  The classes of provider failures, as the UI shows them. */
 export type ProviderClass = "unreachable" | "timeout" | "unauthorized" | "notFound" | "rateLimited" | "server" | "badRequest" | "filtered" | "contextOverflow" | "malformed" | "cut" | "tls" | "model" | "workerDied" | "outOfMemory";
 
@@ -3227,9 +3272,7 @@ export type RemainderKind =
 "foreignBackups" | 
 /**  The second location is away. Its backups are removed when it is back. */
 "secondPlaceAway" | 
-/**
- *  The second location is away, and its backups stay, because the user wanted to keep backups.
- */
+/**  The second location is away, and its backups stay, because the user wanted to keep backups. */
 "secondPlaceKept" | 
 /**
  *  The database file could not be rebuilt, so it may contain traces. It is tried again while
@@ -3383,6 +3426,12 @@ export type SearchWord = {
 	/**  The last word may be longer in the message. */
 	unfinished: boolean,
 };
+
+/**
+ *  A passphrase or a recovery code as text. It is overwritten when it is dropped, and `Debug` does
+ *  not show it.
+ */
+export type SecretText = string;
 
 /**  A text or file that a server offers to read. */
 export type ServerResource = {
@@ -4089,6 +4138,9 @@ export type TurnOrder =
  *  applies.
  */
 "director";
+
+/**  A conversion of a data folder that has not ended. */
+export type UnfinishedConversion = "encrypting" | "decrypting";
 
 /**  The first part of a script that is not supported. */
 export type UnsupportedScript = {
