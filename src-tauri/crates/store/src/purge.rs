@@ -126,7 +126,9 @@ pub(crate) fn remove_files(
 
 /// Rebuilds the file and empties the log. `secure_delete` zeroes freed pages, but cells that moved
 /// between pages leave copies behind, and the log contains older pages.
-pub(crate) fn erase(conn: &Connection) -> Result<(), StoreError> {
+///
+/// Returns whether the log is empty. A long read may still need it.
+pub(crate) fn erase(conn: &Connection) -> Result<bool, StoreError> {
     // A full-text index only marks deleted text until its segments are merged.
     for index in ["memory", "passage", "listing"]
         .iter()
@@ -142,5 +144,5 @@ pub(crate) fn erase(conn: &Connection) -> Result<(), StoreError> {
     if busy {
         tracing::warn!("purged text stays in the log until the store is closed");
     }
-    Ok(())
+    Ok(!busy)
 }

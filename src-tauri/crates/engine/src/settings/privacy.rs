@@ -125,8 +125,10 @@ impl Privacy {
         if noted.is_none() {
             return Ok(());
         }
-        store.erase_removed_text().await?;
-        Ok(store.write(note_erased).await?)
+        if store.erase_removed_text().await? {
+            store.write(note_erased).await?;
+        }
+        Ok(())
     }
 
     /// Switches the window's log as the setting says. If it is off, deletes the log files.

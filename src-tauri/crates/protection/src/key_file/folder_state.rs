@@ -62,6 +62,21 @@ impl KeyFile {
         self.copy(KeySlot::Passphrase).ok()?.cost()?.ok()
     }
 
+    /// Whether no way to unlock the folder is missing or damaged.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let slots = [
+            KeySlot::Passphrase,
+            KeySlot::RecoveryCode,
+            KeySlot::Keychain,
+        ];
+        let expected = slots
+            .into_iter()
+            .filter(|slot| *slot != KeySlot::Keychain || self.has(*slot));
+        let mut found = expected.map(|slot| self.copy(slot));
+        self.folder_id().is_some() && found.all(|copy| copy.is_ok())
+    }
+
     /// A public number that tells the key files of several folders apart. `None` if the check value
     /// is damaged.
     #[must_use]

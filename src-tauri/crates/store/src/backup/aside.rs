@@ -8,6 +8,7 @@ use rusqlite::config::DbConfig;
 
 use super::backup_file::{BackupFile, BackupKind, BackupPlace};
 use super::folder::{parse_utc, utc};
+use crate::cipher::FileForm;
 use crate::connection::quick_check;
 use crate::files::DATABASE;
 use crate::lock::Lock;
@@ -35,13 +36,40 @@ pub(crate) fn set_aside(
     Ok(aside)
 }
 
+/// Logs without encryption of databases that were set aside. A conversion merges the logs of whole
+/// databases; these belong to empty or damaged ones.
+pub(super) fn plain_logs_aside(dir: &Path) -> Vec<PathBuf> {
+    let databases = folders_aside(dir).map(|aside| aside.folder.join(DATABASE));
+    databases
+        .filter(|database| !matches!(FileForm::of(database), Ok(FileForm::Encrypted)))
+        .flat_map(|database| ["-wal", "-journal"].map(|ending| files::beside(&database, ending)))
+        .filter(|log| fs::metadata(log).is_ok_and(|log| log.len() > 0))
+        .collect()
+}
+
+/// A folder of a database that was set aside.
+struct AsideFolder {
+    taken: Timestamp,
+    folder: PathBuf,
+}
+
+fn folders_aside(dir: &Path) -> impl Iterator<Item = AsideFolder> {
+    let folders = fs::read_dir(dir).into_iter().flatten().flatten();
+    folders.filter_map(|folder| {
+        let name = folder.file_name().to_string_lossy().into_owned();
+        let time = ASIDE.iter().find_map(|prefix| name.strip_prefix(prefix))?;
+        Some(AsideFolder {
+            taken: parse_utc(time)?,
+            folder: folder.path(),
+        })
+    })
+}
+
 /// The databases that were set aside. Their pictures were not moved.
 pub(super) fn set_aside_copies(dir: &Path) -> Vec<BackupFile> {
-    let folders = fs::read_dir(dir).into_iter().flatten().flatten();
-    let copies = folders.filter_map(|folder| {
-        let name = folder.file_name().to_string_lossy().into_owned();
-        let taken = parse_utc(ASIDE.iter().find_map(|prefix| name.strip_prefix(prefix))?)?;
-        let path = folder.path().join(DATABASE);
+    let copies = folders_aside(dir).filter_map(|aside| {
+        let AsideFolder { taken, folder } = aside;
+        let path = folder.join(DATABASE);
         // An empty database is no use to restore.
         let bytes = fs::metadata(&path).ok()?.len();
         if bytes == 0 {

@@ -6,8 +6,10 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::aside::plain_logs_aside;
 use super::backup_file::{BackupFile, BackupKind, BackupPlace};
 use super::choices::BackupChoices;
 use super::content::assets_of;
@@ -15,9 +17,12 @@ use super::folder::Folder;
 use super::list::{list, places};
 use super::manifest::{self, Manifest};
 use crate::asset_conversion::{SharedFiles, convert_files};
-use crate::cipher::FileForm;
+use crate::cipher::{self, FileForm};
 use crate::conversion::{Converted, KeyChange, converted_copy, replace};
 use crate::{AssetHash, FolderKeys, StoreError, files, stored_file};
+
+/// A converted backup is named after the first free millisecond since its original was taken.
+const AFTER: Range<i64> = 0..1_000;
 
 /// Converts all copies of this folder. Adds those that cannot be converted to `converted.failed`.
 pub(crate) fn convert(
@@ -25,8 +30,16 @@ pub(crate) fn convert(
     change: KeyChange<'_>,
     converted: &mut Converted,
 ) -> Result<(), StoreError> {
-    for (_, folder) in places(dir) {
-        files::sweep(&folder.path).map_err(|error| StoreError::file(error, &folder.path, dir))?;
+    for (place, folder) in places(dir) {
+        match (files::sweep(&folder.path), place) {
+            (Ok(()), _) => {}
+            (Err(error), BackupPlace::Place) => {
+                return Err(StoreError::file(error, &folder.path, dir));
+            }
+            (Err(error), BackupPlace::Second) => {
+                converted.failed.push((folder.path, error.to_string()));
+            }
+        }
     }
     convert_backups(dir, change, converted)?;
     for (place, folder) in places(dir) {
@@ -57,7 +70,12 @@ fn convert_backups(
 ) -> Result<(), StoreError> {
     let origin = BackupChoices::read(dir).origin;
     let all = list(dir, change.keys())?;
-    for backup in all.iter().filter(|backup| backup.own) {
+    // What only the keys open that are about to go is ours, whatever its manifest says.
+    let only_ours = |backup: &BackupFile| {
+        let keys = change.from;
+        keys.is_some_and(|keys| cipher::opens(&backup.path, keys))
+    };
+    for backup in all.iter().filter(|backup| backup.own || only_ours(backup)) {
         if change.is_done(&backup.path) {
             if let Err(error) = convert_manifest(backup, change) {
                 let path = Manifest::path(&backup.path);
@@ -85,6 +103,9 @@ fn has_successor(backup: &BackupFile, all: &[BackupFile], change: KeyChange<'_>)
     backup.sequence != 0
         && all.iter().any(|other| {
             other.sequence == backup.sequence
+                && other.kind == backup.kind
+                && other.pictures == backup.pictures
+                && AFTER.contains(&other.taken.0.saturating_sub(backup.taken.0))
                 && other.place == backup.place
                 && other.own
                 && other.checked
@@ -164,7 +185,7 @@ fn shared_files(dir: &Path, keys: Option<&FolderKeys>) -> Result<SharedFiles, St
 /// Copies, manifests and files of backups that can be read without the keys. Includes backups in the
 /// second place that do not say whose they are.
 pub(crate) fn plain_leftovers(dir: &Path, keys: &FolderKeys) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+    let mut found = plain_logs_aside(dir);
     let backups = list(dir, Some(keys)).unwrap_or_default().into_iter();
     for backup in backups.filter(|backup| backup.own || backup.pictures.is_none()) {
         let manifest = Manifest::path(&backup.path);

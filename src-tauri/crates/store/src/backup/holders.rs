@@ -52,7 +52,7 @@ pub(super) fn holds(backup: &Path, target: ForgetTarget, keys: Option<&FolderKey
 
 fn contains(conn: &Connection, target: ForgetTarget) -> rusqlite::Result<bool> {
     match target {
-        ForgetTarget::Character(id) => {
+        ForgetTarget::Character { id, .. } => {
             exists(conn, "SELECT 1 FROM character WHERE id = ?1", [Col(id)])
         }
         ForgetTarget::Persona { id, .. } => {

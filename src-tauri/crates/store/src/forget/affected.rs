@@ -12,7 +12,7 @@ impl Chats<'_> {
     /// The chats, including deleted ones, that change or go when `target` is forgotten.
     pub fn affected_by(&self, target: ForgetTarget) -> Result<Vec<ChatId>, StoreError> {
         match target {
-            ForgetTarget::Character(id) => self.affected(
+            ForgetTarget::Character { id, .. } => self.affected(
                 "SELECT id FROM chat WHERE character = ?1
                  UNION SELECT chat FROM chat_member WHERE character = ?1
                  UNION SELECT message.chat FROM message_speaker JOIN message ON message.id = message_speaker.message

@@ -87,7 +87,7 @@ fn remove(
     let known = traces::ids(conn)?;
     let referred = write.assets_mut().referred()?;
     match target {
-        ForgetTarget::Character(id) => character::remove(&mut write, id)?,
+        ForgetTarget::Character { id, .. } => character::remove(&mut write, id)?,
         ForgetTarget::Persona { id, by_default } => persona::remove(&mut write, id, by_default)?,
         ForgetTarget::Span { from, until } => span::remove(&mut write, from, until)?,
     }
@@ -102,11 +102,12 @@ fn remove(
     })
 }
 
-/// Assets without references since this time go too. Small copies of a card's own pictures have no
-/// references, and nothing tells whose they are.
+/// Assets without references since this time go too.
 fn unreferred_since(target: ForgetTarget) -> Timestamp {
     match target {
-        ForgetTarget::Character(_) => Timestamp(i64::MAX),
+        ForgetTarget::Character {
+            unreferred_since, ..
+        } => unreferred_since,
         ForgetTarget::Persona { .. } | ForgetTarget::Span { .. } => Before::CONDEMNED,
     }
 }

@@ -8,7 +8,12 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 pub enum ForgetTarget {
     /// The character with the chats that it leads alone, and its messages in groups.
-    Character(CharacterId),
+    Character {
+        id: CharacterId,
+        /// Assets without references since then go too. Small copies of a card's own pictures have
+        /// none, and nothing tells whose they are; a newer asset may be about to be used.
+        unreferred_since: Timestamp,
+    },
     Persona {
         id: PersonaId,
         /// It plays in the chats without a persona.

@@ -10,6 +10,8 @@ use domain::Timestamp;
 use super::handle::Store;
 use crate::{BackupFile, ForgetCounts, ForgetTarget, Forgotten, StoreError, backup, forget, purge};
 
+const LOG_IN_USE: &str = "the log of the database is in use";
+
 impl Store {
     /// The numbers of items that [`Self::forget`] would remove. Nothing is changed.
     ///
@@ -51,7 +53,11 @@ impl Store {
                 let noted =
                     forgotten.map_or(Ok(()), |now| backup::owe(dir, target, now, place.keys()));
                 done.backups_left = noted.err().map(|error| error.to_string());
-                done.traces_left = purge::erase(conn).err().map(|error| error.to_string());
+                done.traces_left = match purge::erase(conn) {
+                    Ok(true) => None,
+                    Ok(false) => Some(LOG_IN_USE.to_owned()),
+                    Err(error) => Some(error.to_string()),
+                };
                 Ok(done)
             })
         })

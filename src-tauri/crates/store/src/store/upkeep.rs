@@ -41,13 +41,14 @@ impl Store {
             .run(move |conn| place.explain(|_| purge::has_expired(conn, before)))
     }
 
-    /// Rebuilds the database file without the text of removed rows, like a purge.
+    /// Rebuilds the database file without the text of removed rows, like a purge. Returns whether
+    /// the log is empty too: a long read may still need it.
     ///
     /// # Errors
     /// `Full` if there is not enough space to rebuild the file.
     pub fn erase_removed_text(
         &self,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner
             .writer

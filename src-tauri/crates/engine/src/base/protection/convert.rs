@@ -52,7 +52,7 @@ pub(crate) fn protect(
     let PreparedProtection { mut file, keys, .. } = prepared;
     file.set_since(&rfc3339(options.clock.now()));
     file.set_conversion(Some(Conversion::On));
-    files.write(&file)?;
+    files.create(&file)?;
     files.write_copies(&file);
     let done = encrypt(&files, &keys);
     // Another program was faster. Nothing is encrypted, and it would not open its folder again.
@@ -174,6 +174,10 @@ fn current(files: &KeyFiles, unlocked: &UnlockedFolder) -> KeyFile {
 }
 
 fn encrypt(files: &KeyFiles, unlocked: &UnlockedFolder) -> Result<ProtectionReport, ProtectError> {
+    if files.main().is_err() {
+        // A copy has unlocked the folder. The store looks for the key file itself.
+        files.write(unlocked.key_file())?;
+    }
     let converted = Store::protect(files.dir(), unlocked.keys()).map_err(explained)?;
     let mut report = report(files.dir(), converted);
     let mut file = current(files, unlocked);
@@ -190,8 +194,13 @@ fn decrypt(
     unlocked: &UnlockedFolder,
 ) -> Result<ProtectionReport, ProtectError> {
     let converted = Store::unprotect(files.dir(), unlocked.keys()).map_err(explained)?;
-    let is_complete = converted.failed.is_empty();
+    // A second place that is away has encrypted backups, perhaps.
+    let is_complete =
+        converted.failed.is_empty() && Store::backup_choices(files.dir()).second_is_there();
     let mut report = report(files.dir(), converted);
+    if !is_complete {
+        report.failed.extend(keep_copies(files, file)?);
+    }
     files.remove()?;
     // Backups that are still encrypted need it.
     if is_complete {
@@ -199,6 +208,22 @@ fn decrypt(
     }
     forget_keychain_key(file);
     Ok(report)
+}
+
+/// Keeps the key file next to backups that are still encrypted.
+///
+/// # Errors
+/// No copy could be written. The key file must stay then.
+fn keep_copies(files: &KeyFiles, file: &KeyFile) -> Result<Vec<ProtectionFailure>, ProtectError> {
+    let mut kept = file.clone();
+    kept.set_conversion(None);
+    let failed = files.write_copies(&kept);
+    if files.has_copy(&kept) {
+        return Ok(failed);
+    }
+    let reason =
+        "no copy of the key file could be written next to backups that are still encrypted";
+    Err(UnlockError::failed(reason).into())
 }
 
 /// Files of the folder that are not encrypted.

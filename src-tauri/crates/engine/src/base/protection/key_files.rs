@@ -153,10 +153,36 @@ impl KeyFiles {
             .backup_folders()
             .into_iter()
             .map(|folder| folder.join(&name));
-        let outdated = paths.filter(|path| fs::read(path).ok().as_deref() != Some(json.as_bytes()));
+        let is_whole = file.is_whole();
+        let outdated = paths.filter(|path| {
+            let differs = fs::read(path).ok().as_deref() != Some(json.as_bytes());
+            // A damaged key file must not replace a copy that can repair it.
+            differs && (is_whole || !read(path).is_ok_and(|copy| copy.is_whole()))
+        });
         outdated
             .filter_map(|path| failure(write(&path, file), &path))
             .collect()
+    }
+
+    /// Writes the first key file.
+    ///
+    /// # Errors
+    /// There is one, or the folder cannot be written to.
+    pub(crate) fn create(&self, file: &KeyFile) -> Result<(), UnlockError> {
+        let path = self.path();
+        let failed = |error| UnlockError::file(&path, error);
+        let written = partial(&self.dir, file).map_err(failed)?;
+        written
+            .persist_noclobber(&path)
+            .map_err(|error| failed(error.error))?;
+        sync_folder_of(&path).map_err(failed)
+    }
+
+    /// Whether a copy of `file` is next to the backups.
+    pub(crate) fn has_copy(&self, file: &KeyFile) -> bool {
+        let id = file.folder_id();
+        let copies = self.copies();
+        id.is_some() && copies.iter().any(|copy| copy.file.folder_id() == id)
     }
 
     /// Removes the key file.

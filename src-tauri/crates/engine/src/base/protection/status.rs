@@ -55,7 +55,5 @@ fn unfinished(conversion: Conversion) -> UnfinishedConversion {
 }
 
 fn damaged_part(file: &KeyFile) -> Option<String> {
-    file.passphrase_cost()
-        .is_none()
-        .then(|| "The part of the key file for the passphrase is damaged.".to_owned())
+    (!file.is_whole()).then(|| "A part of the key file is damaged.".to_owned())
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use protection::KeyFile;
+
 use crate::base::open_store::OpenError;
 use crate::base::options::Options;
 use crate::base::protection::blocking;
@@ -45,7 +47,7 @@ pub(crate) async fn refresh_key_files(dir: PathBuf, unlocked: UnlockedFolder) {
     let refreshed = blocking(move || {
         let files = KeyFiles::of(&dir);
         if !files.exists() {
-            files.write(unlocked.key_file())?;
+            files.write(&newest(&files, &unlocked))?;
         }
         Ok::<_, UnlockError>(files.write_copies(&files.main()?))
     });
@@ -57,4 +59,12 @@ pub(crate) async fn refresh_key_files(dir: PathBuf, unlocked: UnlockedFolder) {
         }
         Err(error) => tracing::warn!(%error, "the copies of the key file are not refreshed"),
     }
+}
+
+/// A whole copy is as new as the key file was. The one that has unlocked the folder may be older.
+fn newest(files: &KeyFiles, unlocked: &UnlockedFolder) -> KeyFile {
+    let own = unlocked.key_file();
+    let copies = files.all().into_iter().map(|found| found.file);
+    let mut whole = copies.filter(|file| file.folder_id() == own.folder_id() && file.is_whole());
+    whole.next().unwrap_or_else(|| own.clone())
 }

@@ -66,7 +66,13 @@ impl Forgetting {
         }
         self.drop_caches(caches, &mut report).await;
         drop(reserved);
-        if backups {
+        if backups && forgotten.traces_left.is_some() {
+            // A copy would have the traces too. The next backup removes the old ones.
+            report.leave(
+                RemainderKind::BackupFailed,
+                "the database file is not rebuilt yet",
+            );
+        } else if backups {
             self.remove_backups(&mut report).await;
         } else {
             self.keep_backups(&holders, &mut report).await;

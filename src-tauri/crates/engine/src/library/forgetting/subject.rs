@@ -10,12 +10,18 @@ use crate::base::error::{ApiResult, bad_input};
 use crate::base::records::user_names::unless_chosen;
 use crate::library::forgetting::Forgetting;
 
+/// A picture without a message may be about to be sent for so long, in milliseconds.
+const NEW_PICTURE: i64 = 3_600_000;
+
 impl Forgetting {
     /// # Errors
     /// `BadInput` for the last persona, and for days that do not exist or are in the wrong order.
     pub(super) async fn target(&self, subject: ForgetSubject) -> ApiResult<ForgetTarget> {
         match subject {
-            ForgetSubject::Character { id } => Ok(ForgetTarget::Character(id)),
+            ForgetSubject::Character { id } => Ok(ForgetTarget::Character {
+                id,
+                unreferred_since: Timestamp(self.base().now().0 - NEW_PICTURE),
+            }),
             ForgetSubject::Persona { id } => self.persona(id).await,
             ForgetSubject::Days { first, last } => span(&first, &last, self.base().clock()),
         }

@@ -8,7 +8,7 @@ use domain::regex_script::ScriptTarget;
 use recall::{hints, question};
 use store::EmbeddingGroup;
 
-use crate::base::error::ApiResult;
+use crate::base::error::{ApiResult, without_content};
 use crate::base::panics;
 use crate::library::scripts::run::ScriptRun;
 use crate::library::snapshots::macro_scope::MacroMoment;
@@ -44,7 +44,10 @@ impl Inputs {
         let at_work = self.base().idle().at_work();
         tokio::spawn(async move {
             if let Err(error) = embed(&recall, &chat, &words).await {
-                tracing::info!(%error, "a new message was not embedded before its turn");
+                tracing::info!(
+                    error = without_content(&error),
+                    "a new message was not embedded before its turn"
+                );
             }
             drop(recall);
             drop(at_work);

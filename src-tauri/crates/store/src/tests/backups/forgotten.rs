@@ -5,7 +5,10 @@ use domain::Timestamp;
 use crate::tests::{CHARACTER, CHAT, chat, create_library, keys, open, say};
 use crate::{BackupChoices, BackupKind, ForgetTarget, Store};
 
-const ALL: ForgetTarget = ForgetTarget::Character(CHARACTER);
+const ALL: ForgetTarget = ForgetTarget::Character {
+    id: CHARACTER,
+    unreferred_since: Timestamp(i64::MAX),
+};
 
 /// Makes a backup in a folder with a second place. Returns the two folders.
 async fn with_second_place() -> (tempfile::TempDir, tempfile::TempDir, Store) {

@@ -18,7 +18,10 @@ const BO: CharacterId = CharacterId(Uuid::from_u128(21));
 const GROUP: ChatId = ChatId(Uuid::from_u128(70));
 const KAI: PersonaId = PersonaId(Uuid::from_u128(30));
 const CANARY: &str = "zanzibarquill";
-const ALL: ForgetTarget = ForgetTarget::Character(ADA);
+const ALL: ForgetTarget = ForgetTarget::Character {
+    id: ADA,
+    unreferred_since: Timestamp(i64::MAX),
+};
 
 fn persona(id: PersonaId, name: &str) -> Persona {
     Persona {
@@ -236,7 +239,13 @@ async fn a_group_goes_on_without_the_forgotten() {
         let store = furnished().await;
         group(&store).await;
         let counts = store
-            .forget(ForgetTarget::Character(gone), None)
+            .forget(
+                ForgetTarget::Character {
+                    id: gone,
+                    unreferred_since: Timestamp(i64::MAX),
+                },
+                None,
+            )
             .await
             .unwrap()
             .counts;
