@@ -111,9 +111,19 @@ pub(crate) fn require_key(dir: &Path, keys: Option<&FolderKeys>) -> Result<(), S
     Ok(())
 }
 
+/// Whether there is a file, or nobody can say.
+fn may_exist(path: &Path) -> bool {
+    match fs::metadata(path) {
+        Ok(_) => true,
+        Err(error) => !matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+        ),
+    }
+}
+
 fn is_protected(dir: &Path) -> bool {
-    let has_key_file = dir.join(KEY_FILE_NAME).try_exists().unwrap_or(true);
-    has_key_file
+    may_exist(&dir.join(KEY_FILE_NAME))
         || matches!(
             FileForm::of(&dir.join(files::DATABASE)),
             Ok(FileForm::Encrypted)

@@ -210,7 +210,8 @@ fn character_answers_in_a_protected_folder() {
     let end = ["Good evening, xylograph.", REPLY].map(str::to_owned);
     assert!(shown.ends_with(&end), "{shown:?}");
     let found = locked.json(&["search", "xylograph"]);
-    assert_eq!(found["items"].as_array().unwrap().len(), 1, "{found}");
+    let hits = found["messages"]["hits"].as_array().unwrap();
+    assert_eq!(hits.len(), 1, "{found}");
     assert_eq!(locked.json(&["check"])["ok"], true);
 }
 

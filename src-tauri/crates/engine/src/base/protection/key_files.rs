@@ -55,7 +55,7 @@ impl KeyFiles {
 
     /// Whether the folder has a key file, readable or not.
     pub(crate) fn exists(&self) -> bool {
-        self.path().try_exists().unwrap_or(true)
+        may_exist(&self.path())
     }
 
     /// Whether the folder is protected: it has a key file, or an encrypted database and a copy of
@@ -203,6 +203,14 @@ impl KeyFiles {
         paths
             .filter_map(|path| failure(remove(&path), &path))
             .collect()
+    }
+}
+
+/// Whether there is a file, or nobody can say.
+fn may_exist(path: &Path) -> bool {
+    match fs::metadata(path) {
+        Ok(_) => true,
+        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
     }
 }
 

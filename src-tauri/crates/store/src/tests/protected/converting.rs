@@ -286,7 +286,10 @@ async fn a_damaged_picture_is_reported_and_heals() {
     let done = Store::protect(dir.path(), &keys).unwrap();
     let failed: Vec<_> = done.failed.iter().map(|(path, _)| path).collect();
     assert_eq!((done.files, failed), (1, vec![&path]));
-    assert_eq!(Store::plain_leftovers(dir.path(), &keys), std::slice::from_ref(&path));
+    assert_eq!(
+        Store::plain_leftovers(dir.path(), &keys),
+        std::slice::from_ref(&path)
+    );
     let store = open_protected(dir.path()).store;
     assert_eq!(store.read_asset(picture_hash()).unwrap(), Some(picture()));
     assert!(!path.exists());

@@ -94,7 +94,10 @@ async fn an_archive_of_a_protected_folder_is_plain() {
     let archive = elsewhere.path().join("all.zip");
     let store = open_protected(dir.path()).store;
     store.export_archive(archive.clone()).await.unwrap();
-    assert_eq!(files_below(elsewhere.path()), std::slice::from_ref(&archive));
+    assert_eq!(
+        files_below(elsewhere.path()),
+        std::slice::from_ref(&archive)
+    );
     assert_no_plain_text(dir.path());
     store
         .import_archive(archive.clone(), Timestamp(5))
