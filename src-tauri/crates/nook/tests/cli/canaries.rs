@@ -316,7 +316,7 @@ fn no_file_of_a_protected_folder_is_readable() {
         &canary("later"),
     ]);
     assert_eq!(said.ends()[0]["text"], canary("reply"), "{said:?}");
-    aviary.json(&["endpoints", "use", &endpoint]);
+    aviary.json(&["endpoints", "default", &endpoint]);
     aviary.json(&["prompt", "--chat", &chat, "--message", &canary("preview")]);
     aviary.json(&["search", &canary("later")]);
     aviary.import("again.json", &card());

@@ -15,6 +15,7 @@ use crate::base::clock::rfc3339;
 use crate::base::open_store::{OpenError, explain};
 use crate::base::options::{CACHE_FOLDER, Options};
 use crate::base::protection::blocking;
+use crate::base::protection::error::UnlockError;
 use crate::base::protection::key_files::KeyFiles;
 use crate::base::protection::prepare::PreparedProtection;
 use crate::base::protection::protect_error::ProtectError;
