@@ -202,6 +202,59 @@ async fn wrong_secrets_are_told_from_a_damaged_key_file() {
 }
 
 #[tokio::test]
+async fn damaged_key_file_replaces_no_whole_copy() {
+    let (folder, code) = Folder::protected().await;
+    let copies = folder.key_file_copies();
+    assert_eq!(copies.len(), 1);
+    let mut file: Value = serde_json::from_slice(&fs::read(folder.key_file()).unwrap()).unwrap();
+    file["recovery_code"]["wrapped"] = json!("00");
+    fs::write(folder.key_file(), file.to_string()).unwrap();
+
+    let engine = folder.open().await;
+    let status = engine.protection_status().await.unwrap();
+    assert!(status.key_file_problem.is_some(), "{status:?}");
+    engine.backup().await.unwrap();
+    close(engine).await;
+    assert_eq!(folder.key_file_copies(), copies);
+    folder
+        .unlock(UnlockSecret::RecoveryCode(code))
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn decryption_without_the_second_place_keeps_the_key() {
+    let folder = Folder::plain().await;
+    let second = tempfile::tempdir().unwrap();
+    let engine = folder.open_with(None).await;
+    engine
+        .set_second_place(second.path().to_owned())
+        .await
+        .unwrap();
+    engine.backup().await.unwrap();
+    close(engine).await;
+    let prepared = Engine::prepare_protection(secret(PASSPHRASE))
+        .await
+        .unwrap();
+    let code = prepared.recovery_code();
+    Engine::protect(&folder.options(None), prepared, code)
+        .await
+        .unwrap();
+    let keys = folder.unlock(passphrase(PASSPHRASE)).await.unwrap();
+    fs::rename(second.path(), second.path().with_extension("away")).unwrap();
+
+    let report = Engine::unprotect(&folder.options(None), keys)
+        .await
+        .unwrap();
+    assert!(report.second_place_missing);
+    assert_eq!(folder.key_file_copies().len(), 1);
+    let engine = folder.open_with(None).await;
+    assert!(engine.check_data().await.unwrap().ok);
+    close(engine).await;
+    fs::remove_dir_all(second.path().with_extension("away")).unwrap();
+}
+
+#[tokio::test]
 async fn typed_code_must_be_the_shown_one() {
     let folder = Folder::plain().await;
     let options = folder.options(None);

@@ -28,9 +28,9 @@ export function client(call: Call) {
 		/** Whether the data folder is encrypted, how it can be unlocked, and which of its files are not encrypted. */
 		protectionStatus: () => call("protection_status", {  }) as Promise<ProtectionStatus>,
 		/** Replaces the passphrase of the data folder. The old one is valid until the new one has unlocked the folder. */
-		changePassphrase: (old: SecretText, new: SecretText) => call("change_passphrase", { old, new }) as Promise<void>,
+		changePassphrase: (passphrase: SecretText, replacement: SecretText) => call("change_passphrase", { passphrase, replacement }) as Promise<void>,
 		/** Replaces a forgotten passphrase with the recovery code. */
-		resetPassphrase: (code: SecretText, new: SecretText) => call("reset_passphrase", { code, new }) as Promise<void>,
+		resetPassphrase: (code: SecretText, replacement: SecretText) => call("reset_passphrase", { code, replacement }) as Promise<void>,
 		/** Replaces the recovery code. The result has the only copy of the new one. */
 		renewRecoveryCode: (passphrase: SecretText) => call("renew_recovery_code", { passphrase }) as Promise<NewRecoveryCode>,
 		/** Lets the system's keychain unlock the folder when the user logs in, or ends that. */

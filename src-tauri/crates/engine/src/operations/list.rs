@@ -33,9 +33,9 @@ macro_rules! operations {
             config.protection: protection_status() -> ProtectionStatus;
             /// Replaces the passphrase of the data folder. The old one is valid until the new one
             /// has unlocked the folder.
-            config.protection: change_passphrase(old: SecretText, new: SecretText) -> ();
+            config.protection: change_passphrase(passphrase: SecretText, replacement: SecretText) -> ();
             /// Replaces a forgotten passphrase with the recovery code.
-            config.protection: reset_passphrase(code: SecretText, new: SecretText) -> ();
+            config.protection: reset_passphrase(code: SecretText, replacement: SecretText) -> ();
             /// Replaces the recovery code. The result has the only copy of the new one.
             config.protection: renew_recovery_code(passphrase: SecretText) -> NewRecoveryCode;
             /// Lets the system's keychain unlock the folder when the user logs in, or ends that.
