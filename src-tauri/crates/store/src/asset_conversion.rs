@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use crate::asset_folder::{AssetFolder, StoredAsset};
-use crate::conversion::{Converted, KeyChange};
+use crate::encryption::conversion::{Converted, KeyChange};
 use crate::{AssetHash, FolderKeys, files, stored_file};
 
 const DAMAGED: &str = "it is damaged";

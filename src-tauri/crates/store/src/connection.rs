@@ -6,7 +6,8 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{FolderKeys, StoreError, cipher, search};
+use crate::encryption::cipher;
+use crate::{FolderKeys, StoreError, search};
 
 /// The first SQLite without the WAL-reset bug, in which a checkpoint could lose committed pages.
 const OLDEST: i32 = 3_051_003;

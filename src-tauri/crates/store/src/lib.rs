@@ -27,14 +27,11 @@ mod asset_files;
 mod asset_folder;
 mod backup;
 mod checksum;
-mod cipher;
 mod commits;
 mod connection;
-mod conversion;
+mod encryption;
 mod error;
 mod files;
-mod folder_keys;
-mod folder_protection;
 mod forget;
 mod identity;
 mod lock;
@@ -59,10 +56,10 @@ pub use backup::{
     BackupChoices, BackupFile, BackupKind, BackupPlace, Difference, Differences, Restored, Settled,
     TakenBackup,
 };
-pub use conversion::Converted;
+pub use encryption::conversion::Converted;
+pub use encryption::folder_keys::FolderKeys;
 pub use error::StoreError;
 pub use files::make_private_folder;
-pub use folder_keys::FolderKeys;
 pub use forget::{ForgetCounts, ForgetTarget, Forgotten};
 pub use open::{Notice, Opened, Options};
 pub use purge::Purged;

@@ -23,7 +23,8 @@ use super::pool;
 use super::take::{copy, describe};
 use super::verify::{NOT_OUR_TABLES, verify_copy};
 use crate::asset_folder::AssetFolder;
-use crate::{AssetHash, FolderKeys, StoreError, cipher, files, identity};
+use crate::encryption::cipher;
+use crate::{AssetHash, FolderKeys, StoreError, files, identity};
 
 const DATABASE: &str = "inglenook.db";
 const ASSETS: &str = "assets/";

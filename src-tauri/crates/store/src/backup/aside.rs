@@ -8,11 +8,12 @@ use rusqlite::config::DbConfig;
 
 use super::backup_file::{BackupFile, BackupKind, BackupPlace};
 use super::folder::{parse_utc, utc};
-use crate::cipher::FileForm;
 use crate::connection::quick_check;
+use crate::encryption::cipher;
+use crate::encryption::cipher::FileForm;
 use crate::files::DATABASE;
 use crate::lock::Lock;
-use crate::{FolderKeys, StoreError, cipher, commits, files};
+use crate::{FolderKeys, StoreError, commits, files};
 
 /// Prefixes of folders that hold a replaced database. Earlier versions used the second prefix.
 const ASIDE: [&str; 2] = ["replaced-", "damaged-"];

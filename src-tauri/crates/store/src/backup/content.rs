@@ -6,7 +6,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::manifest::{self, Manifest};
 use crate::connection::guard;
-use crate::{AssetHash, FolderKeys, cipher};
+use crate::encryption::cipher;
+use crate::{AssetHash, FolderKeys};
 
 /// Opens a copy read-only, with the same protection against hostile files as the database itself.
 pub(crate) fn read_only(path: &Path, keys: Option<&FolderKeys>) -> rusqlite::Result<Connection> {

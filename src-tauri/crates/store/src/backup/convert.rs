@@ -17,8 +17,8 @@ use super::folder::Folder;
 use super::list::{list, places};
 use super::manifest::{self, Manifest};
 use crate::asset_conversion::{SharedFiles, convert_files};
-use crate::cipher::{self, FileForm};
-use crate::conversion::{Converted, KeyChange, converted_copy, replace};
+use crate::encryption::cipher::{self, FileForm};
+use crate::encryption::conversion::{Converted, KeyChange, converted_copy, replace};
 use crate::{AssetHash, FolderKeys, StoreError, files, stored_file};
 
 /// A converted backup is named after the first free millisecond since its original was taken.

@@ -13,7 +13,7 @@ use super::ladder::{BackupCost, Rung, ladder, within};
 use super::manifest::{self, Manifest};
 use super::pool;
 use crate::asset_folder::AssetFolder;
-use crate::cipher::FileForm;
+use crate::encryption::cipher::FileForm;
 use crate::{FolderKeys, files};
 
 const PREFIX: &str = "inglenook-";

@@ -8,7 +8,8 @@ use domain::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::restore::{Restored, restore};
-use crate::{FolderKeys, StoreError, cipher, files};
+use crate::encryption::cipher;
+use crate::{FolderKeys, StoreError, files};
 
 const FILE: &str = "restore.json";
 

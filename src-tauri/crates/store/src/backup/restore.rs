@@ -12,8 +12,9 @@ use super::list::{list, pools};
 use super::pool;
 use super::verify::{verify, verify_copy};
 use crate::asset_folder::AssetFolder;
+use crate::encryption::cipher;
 use crate::lock::Lock;
-use crate::{FolderKeys, StoreError, cipher, commits, files};
+use crate::{FolderKeys, StoreError, commits, files};
 
 /// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]

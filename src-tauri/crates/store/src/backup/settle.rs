@@ -57,7 +57,7 @@ pub(super) fn settle(
 ) -> Settled {
     let mut settled = Settled::default();
     let mut choices = BackupChoices::read(dir);
-    let folder = DataFolder { dir, keys };
+    let folder = OwingFolder { dir, keys };
     if choices.owed.is_empty() {
         return settled;
     }
@@ -86,12 +86,12 @@ pub(super) fn settle(
 
 /// A data folder, and the keys of its backups.
 #[derive(Clone, Copy)]
-struct DataFolder<'f> {
+struct OwingFolder<'f> {
     dir: &'f Path,
     keys: Option<&'f FolderKeys>,
 }
 
-impl DataFolder<'_> {
+impl OwingFolder<'_> {
     /// The backups of one place. Databases that restores have set aside are in the data folder.
     fn backups(
         self,

@@ -17,7 +17,8 @@ use super::pool;
 use super::settle::settle;
 use super::verify::verify_copy;
 use crate::asset_folder::AssetFolder;
-use crate::{FolderKeys, StoreError, cipher, files, migrate};
+use crate::encryption::cipher;
+use crate::{FolderKeys, StoreError, files, migrate};
 
 /// Backs up `source` to `dir` and the second place, and removes backups beyond the retention
 /// schedule or the budget, and those that contain forgotten items.

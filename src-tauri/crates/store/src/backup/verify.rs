@@ -6,8 +6,8 @@ use super::content::{assets_of, read_only};
 use super::manifest::{self, Manifest};
 use super::pool;
 use crate::asset_folder::AssetFolder;
-use crate::cipher::FileForm;
 use crate::connection::quick_check;
+use crate::encryption::cipher::FileForm;
 use crate::{FolderKeys, StoreError, checksum, identity, migrate};
 
 /// Refusal of an encrypted backup without a key.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::cipher::{self, FileForm};
+use crate::encryption::cipher::{self, FileForm};
 use crate::identity::{FOREIGN, ours};
 use crate::lock::Lock;
 use crate::{FolderKeys, StoreError, backup, files, migrate};

@@ -12,12 +12,13 @@ use super::notice::{Notice, Opened, Options};
 use crate::access::SwipesMut;
 use crate::commits::{self, CommitCounter};
 use crate::connection::{self, check_sqlite, quick_check};
+use crate::encryption::cipher;
 use crate::lock::Lock;
 use crate::pool::Pool;
 use crate::store::Parts;
 use crate::{
-    BackupChoices, BackupKind, FolderKeys, Store, StoreError, backup, checksum, cipher, files,
-    identity, migrate,
+    BackupChoices, BackupKind, FolderKeys, Store, StoreError, backup, checksum, files, identity,
+    migrate,
 };
 
 const READERS: usize = 4;

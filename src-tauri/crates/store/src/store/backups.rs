@@ -8,9 +8,10 @@ use std::sync::{Arc, PoisonError};
 use domain::Timestamp;
 
 use super::handle::Store;
+use crate::encryption::folder_protection;
 use crate::{
     BackupChoices, BackupFile, BackupKind, Converted, Differences, FolderKeys, Restored,
-    StoreError, TakenBackup, TrashId, backup, files, folder_protection,
+    StoreError, TakenBackup, TrashId, backup, files,
 };
 
 /// Backups of an open store.

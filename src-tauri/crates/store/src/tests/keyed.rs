@@ -7,8 +7,9 @@ use protection::{DataKey, KEY_FILE_NAME, KeyFile, RecoveryCode};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use crate::encryption::cipher;
 use crate::tests::NOW;
-use crate::{FolderKeys, Opened, Options, Store, StoreError, cipher, files, migrate, open};
+use crate::{FolderKeys, Opened, Options, Store, StoreError, files, migrate, open};
 
 const SWITCH: &str = "INGLENOOK_TEST_KEYED";
 

@@ -8,7 +8,7 @@ use crate::output::Output;
 
 /// A conversion that has ended. The report knows the leftovers.
 #[derive(Serialize)]
-struct Converted<'c> {
+struct EndedConversion<'c> {
     #[serde(flatten)]
     status: &'c ProtectionStatus,
     #[serde(flatten)]
@@ -26,7 +26,7 @@ pub(super) fn converted(
     report: ProtectionReport,
     out: &Output,
 ) -> Result<(), CommandError> {
-    let converted = Converted { status, report };
+    let converted = EndedConversion { status, report };
     out.answer(&converted, text)?;
     let report = &converted.report;
     if report.failed.is_empty() && report.plain_leftovers.is_empty() {
@@ -39,8 +39,8 @@ pub(super) fn converted(
     ))
 }
 
-fn text(converted: &Converted<'_>) -> String {
-    let Converted { status, report } = converted;
+fn text(converted: &EndedConversion<'_>) -> String {
+    let EndedConversion { status, report } = converted;
     let mut lines = vec![
         status_text(status),
         format!("databases and backups converted: {}", report.databases),

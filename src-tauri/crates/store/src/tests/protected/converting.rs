@@ -9,7 +9,7 @@ use super::{
     SECRET, assert_no_plain_text, copy_files, database, files_below, files_with, fill, open_as,
     open_plain, open_protected, picture, picture_hash,
 };
-use crate::cipher::FileForm;
+use crate::encryption::cipher::FileForm;
 use crate::tests::{fixed_keys, say, shown, write_key_file};
 use crate::{BackupChoices, BackupKind, FolderKeys, Notice, Store, StoreError};
 

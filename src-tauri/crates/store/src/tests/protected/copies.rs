@@ -6,7 +6,7 @@ use super::{
     SECRET, assert_no_plain_text, database, files_below, fill, open_plain, open_protected, picture,
     picture_hash, protected_folder,
 };
-use crate::cipher::FileForm;
+use crate::encryption::cipher::FileForm;
 use crate::tests::{fixed_keys, say, shown, write_key_file};
 use crate::{Notice, Store, StoreError};
 

@@ -8,7 +8,7 @@ use domain::Timestamp;
 use protection::KEY_FILE_NAME;
 
 use super::{assert_no_plain_text, database, fill, open_plain, open_protected, picture_hash};
-use crate::cipher::FileForm;
+use crate::encryption::cipher::FileForm;
 use crate::tests::data_folder::child;
 use crate::tests::{fixed_keys, say, shown, write_key_file};
 use crate::{AssetHash, BackupKind, Store};

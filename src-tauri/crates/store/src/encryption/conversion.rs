@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
-use crate::cipher::{self, FileForm};
 use crate::connection::{guard, quick_check};
+use crate::encryption::cipher::{self, FileForm};
 use crate::{FolderKeys, StoreError, backup, files};
 
 /// The result of encrypting or decrypting a data folder.

@@ -15,8 +15,8 @@ use tempfile::NamedTempFile;
 
 use crate::asset_conversion::convert_files;
 use crate::asset_folder::AssetFolder;
-use crate::cipher::{self, FileForm};
-use crate::conversion::{Converted, KeyChange, copy_with_log};
+use crate::encryption::cipher::{self, FileForm};
+use crate::encryption::conversion::{Converted, KeyChange, copy_with_log};
 use crate::lock::Lock;
 use crate::{FolderKeys, StoreError, backup, files};
 
