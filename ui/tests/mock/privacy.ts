@@ -7,7 +7,7 @@ export class MockPrivacy {
 	#prompts = 412;
 	#logBytes = 38_000;
 
-	/** What cannot be removed at once. */
+	/** Kinds of things that cannot be removed at once. */
 	left: ForgetReport["left"] = [];
 	/** Removals that wait for the second folder. */
 	owed = 0;

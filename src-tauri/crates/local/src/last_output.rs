@@ -30,7 +30,7 @@ const PREFIXES: [&str; 17] = [
     "what():  vk::",
 ];
 
-/// What a shell or a runtime prints about a signal, as a whole line.
+/// Whole lines that a shell or a runtime prints about a signal.
 const SIGNALS: [&str; 5] = [
     "Aborted",
     "Bus error",

@@ -1724,7 +1724,7 @@ export type ForgetCounts = {
 	files: number,
 };
 
-/**  What would be removed. Nothing has changed. */
+/**  The items that would be removed. Nothing has changed. */
 export type ForgetPreview = {
 	removed: ForgetCounts,
 	/**  Number of backups that contain it or cannot be read. */
@@ -1741,7 +1741,7 @@ export type ForgetRemainder = {
 	detail: string,
 };
 
-/**  What was removed, and what could not be. */
+/**  The items that were removed, and those that could not be. */
 export type ForgetReport = {
 	removed: ForgetCounts,
 	/**  Number of backups that were removed. */
@@ -1749,7 +1749,7 @@ export type ForgetReport = {
 	left: ForgetRemainder[],
 };
 
-/**  What a user wants to forget. */
+/**  A subject that a user wants to forget. */
 export type ForgetSubject = { kind: "character"; id: CharacterId } | { kind: "persona"; id: PersonaId } | 
 /**
  *  The days from `first` to `last` on the user's calendar, such as `2026-01-31`. Both are

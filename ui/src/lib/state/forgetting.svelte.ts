@@ -19,7 +19,7 @@ interface Callbacks {
 
 /** Forgets everything about a character, a persona or a span of days: the question, the work and the report. */
 export class Forgetting {
-	/** What the user is asked about. */
+	/** The subject of the question to the user. */
 	asked = $state.raw<ForgetRequest | null>(null);
 	report = $state.raw<ForgetReport | null>(null);
 	failure = $state.raw<ApiError | null>(null);

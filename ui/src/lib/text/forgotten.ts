@@ -9,5 +9,5 @@ export function countLines(counts: ForgetCounts): string[] {
 	return KINDS.filter((kind) => counts[kind] > 0).map((kind) => t(`forget.count.${kind}`, { count: counts[kind], shown: number(counts[kind]) }));
 }
 
-/** What was not removed, and why. */
+/** One thing that was not removed, and why. */
 export const leftLine = (left: ForgetRemainder): string => t(`forget.left.${left.kind}`, { count: left.count });

@@ -1,4 +1,4 @@
-//! What a key file says about its folder besides keys. None of it is secret, and none of it is
+//! Facts about its folder in a key file, besides keys. None of it is secret, and none of it is
 //! needed to unlock the folder.
 
 use serde_json::{Value, json};

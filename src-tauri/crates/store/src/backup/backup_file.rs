@@ -54,7 +54,7 @@ pub struct TakenBackup {
     pub second_failed: Option<String>,
     /// Number of pictures and files that are missing or damaged and in no backup.
     pub missing: usize,
-    /// What was done of the removals that were still to be done.
+    /// The removals that were owed and are done now.
     pub settled: Settled,
 }
 

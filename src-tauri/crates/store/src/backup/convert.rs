@@ -70,7 +70,7 @@ fn convert_backups(
 ) -> Result<(), StoreError> {
     let origin = BackupChoices::read(dir).origin;
     let all = list(dir, change.keys())?;
-    // What only the keys open that are about to go is ours, whatever its manifest says.
+    // A backup that only these keys open is ours, whatever its manifest says: the keys will go.
     let only_ours = |backup: &BackupFile| {
         let keys = change.from;
         keys.is_some_and(|keys| cipher::opens(&backup.path, keys))

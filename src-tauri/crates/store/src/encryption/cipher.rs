@@ -50,6 +50,16 @@ impl FileForm {
     }
 }
 
+/// Whether the database of a folder begins like one without a key. `None` if there is no database, or
+/// an empty one.
+pub(crate) fn has_plain_header(dir: &Path) -> Option<bool> {
+    let mut header = Vec::new();
+    let database = File::open(dir.join(files::DATABASE)).ok()?;
+    let limit = PLAIN_HEADER.len() as u64;
+    database.take(limit).read_to_end(&mut header).ok()?;
+    (!header.is_empty()).then_some(header == PLAIN_HEADER)
+}
+
 /// Gives a new connection its key, before anything else reads the file.
 ///
 /// # Errors
@@ -111,9 +121,9 @@ pub(crate) fn require_key(dir: &Path, keys: Option<&FolderKeys>) -> Result<(), S
     Ok(())
 }
 
-/// Whether there is a file, or nobody can say.
-fn may_exist(path: &Path) -> bool {
-    match fs::metadata(path) {
+/// Whether the folder has a key file, or nobody can say.
+pub(crate) fn has_key_file(dir: &Path) -> bool {
+    match fs::metadata(dir.join(KEY_FILE_NAME)) {
         Ok(_) => true,
         Err(error) => !matches!(
             error.kind(),
@@ -123,7 +133,7 @@ fn may_exist(path: &Path) -> bool {
 }
 
 fn is_protected(dir: &Path) -> bool {
-    may_exist(&dir.join(KEY_FILE_NAME))
+    has_key_file(dir)
         || matches!(
             FileForm::of(&dir.join(files::DATABASE)),
             Ok(FileForm::Encrypted)

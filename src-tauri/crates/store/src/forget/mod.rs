@@ -22,7 +22,7 @@ pub use target::ForgetTarget;
 use crate::connection::{Durability, set_durability};
 use crate::{AssetHash, Before, FolderKeys, ReadTransaction, StoreError, WriteTransaction, purge};
 
-/// What was removed, and why the rest could not be.
+/// The items that were removed, and why others could not be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgotten {
     pub counts: ForgetCounts,

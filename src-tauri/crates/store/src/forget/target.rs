@@ -1,4 +1,4 @@
-//! What a user wants to forget.
+//! A subject that a user wants to forget.
 
 use domain::{CharacterId, PersonaId, Timestamp};
 use serde::{Deserialize, Serialize};

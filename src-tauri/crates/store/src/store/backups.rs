@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError};
 use domain::Timestamp;
 
 use super::handle::Store;
-use crate::encryption::folder_protection;
+use crate::encryption::{cipher, folder_protection};
 use crate::{
     BackupChoices, BackupFile, BackupKind, Converted, Differences, FolderKeys, Restored,
     StoreError, TakenBackup, TrashId, backup, files,
@@ -127,6 +127,24 @@ impl Store {
     /// The backup folder of a data folder.
     pub fn backup_folder(dir: &Path) -> PathBuf {
         dir.join(files::BACKUPS)
+    }
+
+    /// The folders with backups that are available: in the data folder, and the second place.
+    pub fn backup_folders(dir: &Path) -> Vec<PathBuf> {
+        let second = BackupChoices::read(dir).second_folder();
+        let folders = std::iter::once(Self::backup_folder(dir)).chain(second);
+        folders.filter(|folder| folder.is_dir()).collect()
+    }
+
+    /// Whether the folder has a key file, readable or not.
+    pub fn has_key_file(dir: &Path) -> bool {
+        cipher::has_key_file(dir)
+    }
+
+    /// Whether the database of a folder begins like one that is not encrypted. `None` if there is no
+    /// database, or an empty one.
+    pub fn has_plain_header(dir: &Path) -> Option<bool> {
+        cipher::has_plain_header(dir)
     }
 
     /// Whether the next start performs a restore.

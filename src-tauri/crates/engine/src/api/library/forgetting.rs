@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 pub use store::ForgetCounts;
 
-/// What a user wants to forget.
+/// A subject that a user wants to forget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum ForgetSubject {
@@ -23,7 +23,7 @@ pub enum ForgetSubject {
     },
 }
 
-/// What would be removed. Nothing has changed.
+/// The items that would be removed. Nothing has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ForgetPreview {
@@ -34,7 +34,7 @@ pub struct ForgetPreview {
     pub second_place_missing: bool,
 }
 
-/// What was removed, and what could not be.
+/// The items that were removed, and those that could not be.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ForgetReport {

@@ -94,7 +94,7 @@ pub enum UnfinishedConversion {
     Decrypting,
 }
 
-/// What encrypting or decrypting a data folder did, and what it could not do.
+/// The result of encrypting or decrypting a data folder, with what failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase")]
 pub struct ProtectionReport {
@@ -102,7 +102,7 @@ pub struct ProtectionReport {
     pub databases: u32,
     /// Number of pictures and other files that were converted, including those of backups.
     pub files: u32,
-    /// What stays as it was, with the reason.
+    /// Files that stay as they were, with the reason.
     pub failed: Vec<ProtectionFailure>,
     /// Files that are still not encrypted.
     pub plain_leftovers: Vec<String>,

@@ -78,7 +78,7 @@ pub(crate) fn unprotect(
     file.set_conversion(Some(Conversion::Off));
     files.write(&file)?;
     let done = decrypt(&files, &file, unlocked);
-    // Otherwise a later start would decrypt a folder whose user was told that it failed.
+    // Otherwise a later start would decrypt a folder although the user saw an error.
     if is_in_use(&done) {
         files.write(&before)?;
     }

@@ -72,7 +72,7 @@ impl UnlockError {
         }
     }
 
-    /// What the user can do.
+    /// The way out for the user.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

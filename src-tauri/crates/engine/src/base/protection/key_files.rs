@@ -14,11 +14,6 @@ use store::Store;
 use crate::api::ProtectionFailure;
 use crate::base::protection::error::UnlockError;
 
-const DATABASE: &str = "inglenook.db";
-/// The first bytes of a database that is not encrypted.
-const PLAIN_HEADER: &[u8] = b"SQLite format 3\0";
-/// Folder of the backups inside the second place that the user chose.
-const SECOND_PLACE: &str = "Inglenook backups";
 const COPY_PREFIX: &str = "protection-";
 const COPY_ENDING: &str = ".json";
 /// More bytes than any key file has.
@@ -55,7 +50,7 @@ impl KeyFiles {
 
     /// Whether the folder has a key file, readable or not.
     pub(crate) fn exists(&self) -> bool {
-        may_exist(&self.path())
+        Store::has_key_file(&self.dir)
     }
 
     /// Whether the folder is protected: it has a key file, or an encrypted database and a copy of
@@ -67,21 +62,12 @@ impl KeyFiles {
 
     /// Whether restoring an encrypted backup would replace a database without encryption.
     pub(crate) fn has_plain_database(&self) -> bool {
-        self.starts_with_plain_header().unwrap_or(false)
+        Store::has_plain_header(&self.dir).unwrap_or(false)
     }
 
     /// Whether the database has content that is not plain.
     fn has_no_plain_database(&self) -> bool {
-        self.starts_with_plain_header().is_some_and(|plain| !plain)
-    }
-
-    /// `None` if there is no database, or an empty one.
-    fn starts_with_plain_header(&self) -> Option<bool> {
-        let mut header = Vec::new();
-        let database = File::open(self.dir.join(DATABASE)).ok()?;
-        let limit = PLAIN_HEADER.len() as u64;
-        database.take(limit).read_to_end(&mut header).ok()?;
-        (!header.is_empty()).then_some(header == PLAIN_HEADER)
+        Store::has_plain_header(&self.dir).is_some_and(|plain| !plain)
     }
 
     /// The key file in the data folder.
@@ -112,12 +98,8 @@ impl KeyFiles {
             .collect()
     }
 
-    /// The folders with backups that are available.
     fn backup_folders(&self) -> Vec<PathBuf> {
-        let second = Store::backup_choices(&self.dir).second;
-        let second = second.map(|chosen| chosen.join(SECOND_PLACE));
-        let folders = std::iter::once(Store::backup_folder(&self.dir)).chain(second);
-        folders.filter(|folder| folder.is_dir()).collect()
+        Store::backup_folders(&self.dir)
     }
 
     /// Writes the key file. It is complete or unchanged.
@@ -203,14 +185,6 @@ impl KeyFiles {
         paths
             .filter_map(|path| failure(remove(&path), &path))
             .collect()
-    }
-}
-
-/// Whether there is a file, or nobody can say.
-fn may_exist(path: &Path) -> bool {
-    match fs::metadata(path) {
-        Ok(_) => true,
-        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
     }
 }
 

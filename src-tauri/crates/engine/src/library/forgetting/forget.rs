@@ -19,7 +19,7 @@ use crate::settings::privacy;
 const ENDING: Duration = Duration::from_secs(30);
 
 impl Forgetting {
-    /// What [`Self::forget`] would remove.
+    /// The items that [`Self::forget`] would remove.
     ///
     /// # Errors
     /// `NotFound` if the character or the persona does not exist. `BadInput` for the last persona

@@ -1,4 +1,4 @@
-//! What a report says was not removed.
+//! The part of a report about what was not removed.
 
 use store::{Forgotten, Settled};
 

@@ -1,4 +1,4 @@
-//! Who can open a protected folder, and what happens to it otherwise.
+//! Access to a protected folder: with its key, with another one, and without.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ async fn a_wrong_key_is_no_damage_and_changes_nothing() {
     assert_eq!(shown(&open_protected(dir.path()).store).await.len(), 1);
 }
 
-/// What may be left of a folder when somebody opens it without the passphrase.
+/// The state that a folder may be in after an attempt to open it without the passphrase.
 #[tokio::test]
 async fn a_folder_without_its_key_is_never_set_aside() {
     type Change = fn(&Path);
