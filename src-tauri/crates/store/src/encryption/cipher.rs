@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
+use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use protection::{KEY_FILE_NAME, KeyFile};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -167,20 +168,25 @@ pub(crate) fn keep_log(conn: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Whether the key decrypts the first page of a file.
+/// Whether the key decrypts the first page of a file. The log and the journal are not read: after a
+/// kill, only a connection that may write can apply them, and the key may be wrong.
 pub(crate) fn opens(database: &Path, keys: &FolderKeys) -> bool {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let schema = |conn: Connection| {
-        keep_log(&conn)?;
-        unlock(&conn, Some(keys))?;
-        conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| {
-            row.get::<_, i64>(0)
-        })
-    };
     matches!(FileForm::of(database), Ok(FileForm::Encrypted))
-        && Connection::open_with_flags(database, flags)
-            .and_then(schema)
+        && unchanging(database)
+            .and_then(|conn| {
+                unlock(&conn, Some(keys))?;
+                conn.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0))
+            })
             .is_ok()
+}
+
+/// A connection that reads a database as if no program had ever written to it.
+fn unchanging(database: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let path = percent_encode(database.as_os_str().as_encoded_bytes(), NON_ALPHANUMERIC);
+    Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)
 }
 
 /// Encrypts a plain copy that is about to become a part of a protected folder. Returns whether it

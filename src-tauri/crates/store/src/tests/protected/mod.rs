@@ -4,6 +4,7 @@ mod access;
 mod converting;
 mod copies;
 mod files;
+mod interrupted;
 mod kills;
 mod shared_place;
 mod without_inglenook;
