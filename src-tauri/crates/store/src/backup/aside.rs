@@ -102,7 +102,7 @@ pub(super) fn move_aside(
     let failed = |error| StoreError::file(error, dir, dir);
     fold_in_log(&dir.join(DATABASE), keys);
     // The database moves last, so that a second attempt still finds all remaining files.
-    let parts: Vec<_> = ["-wal", "-shm", ""]
+    let parts: Vec<_> = ["-wal", "-shm", "-journal", ""]
         .iter()
         .map(|end| format!("{DATABASE}{end}"))
         .filter(|name| dir.join(name).exists())
@@ -123,10 +123,11 @@ pub(super) fn move_aside(
     Ok(Some(folder))
 }
 
-/// Checkpoints the log of a healthy database, so that one file is set aside. A damaged database
-/// keeps its log unchanged.
+/// Applies the log or the journal of a healthy database, so that one file is set aside. A damaged
+/// database keeps them unchanged.
 fn fold_in_log(path: &Path, keys: Option<&FolderKeys>) {
-    if !path.exists() || !files::beside(path, "-wal").exists() {
+    let has = |ending| files::beside(path, ending).exists();
+    if !path.exists() || !(has("-wal") || has("-journal")) {
         return;
     }
     if let Err(error) = fold_in(path, keys) {

@@ -161,7 +161,7 @@ fn open_writer(
 /// reports them, or the disk does not support permissions.
 fn make_private(database: &Path) {
     let mut private = files::make_private_file(database);
-    for beside in ["-wal", "-shm"] {
+    for beside in ["-wal", "-shm", "-journal"] {
         let path = files::beside(database, beside);
         if path.exists() {
             private = private.and(files::make_private_file(&path));

@@ -4,16 +4,20 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use domain::Timestamp;
 use rusqlite::Connection;
 
 use super::{copy_files, database, files_below, open_as, open_plain, open_protected};
 use crate::encryption::cipher;
 use crate::tests::{create_library, fixed_keys, other_keys, say, shown, write_key_file};
-use crate::{FolderKeys, Store, StoreError};
+use crate::{BackupKind, FolderKeys, Store, StoreError};
 
 const MESSAGES: usize = 40;
 /// Characters that have a meaning in the address of a database.
 const FOLDER: &str = "50% of a?b#c é";
+
+/// A backup with the same messages.
+const BACKUP: &str = "before.db";
 
 /// Copies a protected folder in the middle of a write, as a kill would leave it.
 async fn interrupted_folder(to: &Path, journal_mode: &str) {
@@ -25,6 +29,8 @@ async fn interrupted_folder(to: &Path, journal_mode: &str) {
         let text = format!("word {number} ").repeat(200);
         say(&store, number.try_into().unwrap(), &text).await;
     }
+    let taken = store.backup(Timestamp(9), BackupKind::Automatic).await;
+    let backup = taken.unwrap().path;
     drop(store);
     let conn = Connection::open(database(from.path())).unwrap();
     cipher::unlock(&conn, Some(&fixed_keys())).unwrap();
@@ -32,14 +38,13 @@ async fn interrupted_folder(to: &Path, journal_mode: &str) {
         .unwrap();
     // With so small a cache, changed pages reach the files before the commit.
     conn.pragma_update(None, "cache_size", 5).unwrap();
-    conn.execute_batch(
-        "BEGIN IMMEDIATE; PRAGMA user_version = 77; UPDATE swipes SET text = 'lost'",
-    )
-    .unwrap();
+    conn.execute_batch("BEGIN IMMEDIATE; PRAGMA user_version = 77; UPDATE swipe SET text = 'lost'")
+        .unwrap();
     std::fs::create_dir_all(to).unwrap();
     copy_files(from.path(), to);
     // The shared memory of a log ends with the last process.
     let _ = std::fs::remove_file(to.join("inglenook.db-shm"));
+    std::fs::copy(backup, to.join(BACKUP)).unwrap();
 }
 
 fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -47,7 +52,10 @@ fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files_below(dir)
         .into_iter()
         .filter(is_content)
-        .filter(|path| path.file_name().is_some_and(|name| name != "inglenook.lock"))
+        .filter(|path| {
+            path.file_name()
+                .is_some_and(|name| name != "inglenook.lock")
+        })
         .map(|path| (path.clone(), std::fs::read(path).unwrap()))
         .collect()
 }
@@ -101,6 +109,27 @@ async fn a_wrong_key_applies_no_interrupted_write() {
         }
         assert_eq!(files(&dir), before, "{journal_mode}");
         let opened = open_protected(&dir);
+        assert_eq!(shown(&opened.store).await.len(), MESSAGES, "{journal_mode}");
+    }
+}
+
+#[tokio::test]
+async fn a_journal_is_set_aside_with_its_database() {
+    for journal_mode in ["DELETE", "WAL"] {
+        let parent = tempfile::tempdir().unwrap();
+        let dir = parent.path().join(FOLDER);
+        interrupted_folder(&dir, journal_mode).await;
+        let keys = fixed_keys();
+        let restored = Store::restore(&dir, &dir.join(BACKUP), Timestamp(0), Some(&keys)).unwrap();
+        assert!(!dir.join("inglenook.db-journal").exists());
+        let opened = open_protected(&dir);
+        opened.store.check().await.unwrap();
+        assert_eq!(shown(&opened.store).await.len(), MESSAGES, "{journal_mode}");
+        drop(opened);
+        let aside = restored.aside.unwrap().join("inglenook.db");
+        Store::restore(&dir, &aside, Timestamp(1), Some(&keys)).unwrap();
+        let opened = open_protected(&dir);
+        opened.store.check().await.unwrap();
         assert_eq!(shown(&opened.store).await.len(), MESSAGES, "{journal_mode}");
     }
 }
