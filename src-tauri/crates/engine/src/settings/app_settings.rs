@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::api::{Changed, ModelRef, Settings, SettingsChange};
-use crate::base::error::{ApiResult, internal};
+use crate::base::error::{ApiResult, bad_input, internal};
 use crate::base::handle::Base;
 use crate::base::records::user_names::{self, unless_chosen};
 use crate::settings::access::local_api;
@@ -23,6 +23,9 @@ const DEFAULT_PERSONA: &str = "default_persona";
 const NOTIFICATIONS: &str = "notifications";
 const LOCAL_API: &str = "local_api";
 const WEEKLY_UPDATE_CHECK: &str = "weekly_update_check";
+const LOCK_AFTER_MINUTES: &str = "lock_after_minutes";
+const LOCK_ON_SUSPEND: &str = "lock_on_suspend";
+const FINISH_REPLIES_BEFORE_LOCK: &str = "finish_replies_before_lock";
 pub(crate) const OPEN_CHAT: &str = "open_chat";
 pub(crate) const WELCOMED: &str = "welcomed";
 
@@ -97,15 +100,8 @@ impl AppSettings {
     /// Writes the fields that `change` holds and no others.
     pub(crate) async fn update_settings(&self, change: SettingsChange) -> ApiResult<Settings> {
         change.local_api.map_or(Ok(()), local_api::check)?;
-        let rows = [
-            (THEME, json(&change.theme)?),
-            (LANGUAGE, json(&change.language)?),
-            (DEFAULT_MODEL, json(&change.default_model)?),
-            (DEFAULT_PERSONA, json(&change.default_persona)?),
-            (NOTIFICATIONS, json(&change.notifications)?),
-            (LOCAL_API, json(&change.local_api)?),
-            (WEEKLY_UPDATE_CHECK, json(&change.weekly_update_check)?),
-        ];
+        change.lock_after_minutes.map_or(Ok(()), check_lock_time)?;
+        let rows = change.rows()?;
         let played = &change.default_persona;
         let anew = played.is_some() && *played != self.settings().default_persona;
         let before = self.settings().default_persona;
@@ -165,6 +161,25 @@ impl AppSettings {
 }
 
 impl SettingsChange {
+    /// The rows of the settings table, with the JSON of the fields that are present.
+    fn rows(&self) -> ApiResult<[(&'static str, Option<String>); 10]> {
+        Ok([
+            (THEME, json(&self.theme)?),
+            (LANGUAGE, json(&self.language)?),
+            (DEFAULT_MODEL, json(&self.default_model)?),
+            (DEFAULT_PERSONA, json(&self.default_persona)?),
+            (NOTIFICATIONS, json(&self.notifications)?),
+            (LOCAL_API, json(&self.local_api)?),
+            (WEEKLY_UPDATE_CHECK, json(&self.weekly_update_check)?),
+            (LOCK_AFTER_MINUTES, json(&self.lock_after_minutes)?),
+            (LOCK_ON_SUSPEND, json(&self.lock_on_suspend)?),
+            (
+                FINISH_REPLIES_BEFORE_LOCK,
+                json(&self.finish_replies_before_lock)?,
+            ),
+        ])
+    }
+
     fn apply(self, settings: &mut Settings) {
         let Self {
             theme,
@@ -174,6 +189,9 @@ impl SettingsChange {
             notifications,
             local_api,
             weekly_update_check,
+            lock_after_minutes,
+            lock_on_suspend,
+            finish_replies_before_lock,
         } = self;
         settings.theme = theme.unwrap_or(settings.theme);
         settings.language = language.unwrap_or_else(|| std::mem::take(&mut settings.language));
@@ -182,7 +200,26 @@ impl SettingsChange {
         settings.notifications = notifications.unwrap_or(settings.notifications);
         settings.local_api = local_api.unwrap_or(settings.local_api);
         settings.weekly_update_check = weekly_update_check.unwrap_or(settings.weekly_update_check);
+        settings.lock_after_minutes = lock_after_minutes.unwrap_or(settings.lock_after_minutes);
+        settings.lock_on_suspend = lock_on_suspend.unwrap_or(settings.lock_on_suspend);
+        settings.finish_replies_before_lock =
+            finish_replies_before_lock.unwrap_or(settings.finish_replies_before_lock);
     }
+}
+
+/// # Errors
+/// `BadInput` for more than a day.
+fn check_lock_time(minutes: u32) -> ApiResult<()> {
+    if minutes <= Settings::MAX_LOCK_MINUTES {
+        return Ok(());
+    }
+    Err(bad_input(
+        format!("{minutes} minutes are too long until the app locks itself."),
+        format!(
+            "Enter a number from 1 to {}, or 0 for never.",
+            Settings::MAX_LOCK_MINUTES
+        ),
+    ))
 }
 
 fn json<T: Serialize>(value: &Option<T>) -> ApiResult<Option<String>> {
@@ -193,31 +230,42 @@ fn json<T: Serialize>(value: &Option<T>) -> ApiResult<Option<String>> {
 /// Parses the stored settings. An unreadable value falls back to its default without affecting
 /// others.
 pub(crate) fn parse(rows: &BTreeMap<String, String>) -> Settings {
+    let defaults = Settings::default();
     Settings {
-        theme: field(rows, THEME),
-        language: field(rows, LANGUAGE),
-        default_model: field(rows, DEFAULT_MODEL),
-        default_persona: field(rows, DEFAULT_PERSONA),
-        notifications: field(rows, NOTIFICATIONS),
-        local_api: field(rows, LOCAL_API),
-        weekly_update_check: field(rows, WEEKLY_UPDATE_CHECK),
+        theme: field(rows, THEME, defaults.theme),
+        language: field(rows, LANGUAGE, defaults.language),
+        default_model: field(rows, DEFAULT_MODEL, defaults.default_model),
+        default_persona: field(rows, DEFAULT_PERSONA, defaults.default_persona),
+        notifications: field(rows, NOTIFICATIONS, defaults.notifications),
+        local_api: field(rows, LOCAL_API, defaults.local_api),
+        weekly_update_check: field(rows, WEEKLY_UPDATE_CHECK, defaults.weekly_update_check),
+        lock_after_minutes: field(rows, LOCK_AFTER_MINUTES, defaults.lock_after_minutes),
+        lock_on_suspend: field(rows, LOCK_ON_SUSPEND, defaults.lock_on_suspend),
+        finish_replies_before_lock: field(
+            rows,
+            FINISH_REPLIES_BEFORE_LOCK,
+            defaults.finish_replies_before_lock,
+        ),
     }
 }
 
-fn field<T: DeserializeOwned + Default>(rows: &BTreeMap<String, String>, key: &str) -> T {
+fn field<T: DeserializeOwned>(rows: &BTreeMap<String, String>, key: &str, default: T) -> T {
     let Some(json) = rows.get(key) else {
-        return T::default();
+        return default;
     };
-    serde_json::from_str(json).unwrap_or_else(|error| {
-        tracing::warn!(%error, key, "a stored setting cannot be read; its default is used");
-        T::default()
-    })
+    match serde_json::from_str(json) {
+        Ok(value) => value,
+        Err(error) => {
+            tracing::warn!(%error, key, "a stored setting cannot be read; its default is used");
+            default
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Theme;
+    use crate::api::{ApiError, Theme};
 
     #[test]
     fn unreadable_row_does_not_affect_others() {
@@ -225,6 +273,9 @@ mod tests {
             (THEME, "\"dark\""),
             (LANGUAGE, "7"),
             (DEFAULT_MODEL, "{}"),
+            (LOCK_ON_SUSPEND, "\"no\""),
+            (FINISH_REPLIES_BEFORE_LOCK, "false"),
+            (LOCK_AFTER_MINUTES, "15"),
             (DEFAULT_PERSONA, "\"0190a0a0-0000-7000-8000-000000000001\""),
         ];
         let settings = parse(
@@ -235,9 +286,21 @@ mod tests {
         let expected = Settings {
             theme: Theme::Dark,
             default_persona: "0190a0a0-0000-7000-8000-000000000001".parse().ok(),
+            lock_after_minutes: 15,
+            lock_on_suspend: true,
+            finish_replies_before_lock: false,
             ..Settings::default()
         };
         assert_eq!(settings, expected);
+    }
+
+    #[test]
+    fn app_locks_itself_after_a_day_at_most() {
+        for minutes in [0, 1, 1440] {
+            check_lock_time(minutes).unwrap();
+        }
+        let refused = check_lock_time(1441).unwrap_err();
+        assert!(matches!(refused, ApiError::BadInput { .. }), "{refused:?}");
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub enum Notifications {
 
 /// Product settings, which are in the database. Settings that only the window needs are in the
 /// shell's store, and those of prompts and replies are in `LayeredSettings`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
     pub theme: Theme,
@@ -46,6 +46,34 @@ pub struct Settings {
     pub local_api: LocalApiSettings,
     /// Looks for updates once a week.
     pub weekly_update_check: bool,
+    /// Locks an encrypted data folder after so many minutes without input; 0 for never.
+    pub lock_after_minutes: u32,
+    /// Locks an encrypted data folder when the computer sleeps or its session is locked.
+    pub lock_on_suspend: bool,
+    /// Lets running replies end before the app locks itself.
+    pub finish_replies_before_lock: bool,
+}
+
+impl Settings {
+    /// Maximum of `lock_after_minutes`: a day.
+    pub const MAX_LOCK_MINUTES: u32 = 24 * 60;
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            theme: Theme::default(),
+            language: String::new(),
+            default_model: None,
+            default_persona: None,
+            notifications: Notifications::default(),
+            local_api: LocalApiSettings::default(),
+            weekly_update_check: false,
+            lock_after_minutes: 0,
+            lock_on_suspend: true,
+            finish_replies_before_lock: true,
+        }
+    }
 }
 
 /// Product settings to change. Fields that are absent stay as they are.
@@ -59,6 +87,9 @@ pub struct SettingsChange {
     pub notifications: Option<Notifications>,
     pub local_api: Option<LocalApiSettings>,
     pub weekly_update_check: Option<bool>,
+    pub lock_after_minutes: Option<u32>,
+    pub lock_on_suspend: Option<bool>,
+    pub finish_replies_before_lock: Option<bool>,
 }
 
 /// One line of the health report.

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::base::error::sentence;
+use crate::api::ApiError;
+use crate::base::error::{bad_input, sentence};
 use crate::base::open_store::OpenError;
 use crate::base::protection::error::UnlockError;
 
@@ -38,6 +39,37 @@ impl From<ProtectError> for OpenError {
                 message: sentence(&error.to_string()),
                 hint: String::new(),
             },
+        }
+    }
+}
+
+impl From<ProtectError> for ApiError {
+    fn from(error: ProtectError) -> Self {
+        let message = sentence(&error.to_string());
+        match error {
+            ProtectError::OtherCode => bad_input(message, "Compare it with the one on the screen."),
+            ProtectError::AlreadyProtected { .. } => bad_input(message, "Restart Inglenook."),
+            ProtectError::Unlock(error) => error.into(),
+            ProtectError::Open(error) => error.into(),
+        }
+    }
+}
+
+impl From<OpenError> for ApiError {
+    fn from(error: OpenError) -> Self {
+        let message = sentence(&error.to_string());
+        match error {
+            OpenError::InUse { .. } => Self::Busy {
+                message,
+                hint: "Close the other program and try again.".to_owned(),
+            },
+            OpenError::Damaged { .. } => Self::Storage {
+                message,
+                hint: "Restart Inglenook: it offers to restore a backup.".to_owned(),
+            },
+            OpenError::Protected { hint, .. } | OpenError::Storage { hint, .. } => {
+                Self::Storage { message, hint }
+            }
         }
     }
 }
