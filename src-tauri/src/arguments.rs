@@ -1,9 +1,10 @@
 //! Parses the command line and the environment.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
+use clap::{Parser, ValueEnum as _};
 use engine::Options;
 use installation::Installation;
 use sha2::{Digest, Sha256};
@@ -25,6 +26,12 @@ pub(crate) struct AppArguments {
     /// only).
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub(crate) dmabuf_renderer: DmabufRenderer,
+    /// Do not let the keychain unlock encrypted data.
+    #[arg(long, hide = true)]
+    pub(crate) locked: bool,
+    /// Lock the running app with this data folder, and start none.
+    #[arg(long, hide = true)]
+    pub(crate) lock: bool,
     /// Cards and models to import.
     pub(crate) files: Vec<PathBuf>,
 }
@@ -36,6 +43,35 @@ impl AppArguments {
             .clone()
             .or_else(|| variable("INGLENOOK_DATA_DIR"))
             .or_else(|| Installation::of_this_program()?.portable_data())
+    }
+
+    /// Returns the arguments of the next start with the same data folder, which asks about `files`.
+    pub(crate) fn of_next_start(self, locked: bool, files: Vec<PathBuf>) -> Vec<OsString> {
+        let Self {
+            data_dir,
+            dmabuf_renderer,
+            // The next start has its own.
+            locked: _,
+            lock: _,
+            files: _,
+        } = self;
+        let with_value = |name: &str, value: OsString| {
+            let mut argument = OsString::from(name);
+            argument.push("=");
+            argument.push(value);
+            argument
+        };
+        let data_dir = data_dir.map(|folder| with_value("--data-dir", folder.into()));
+        let renderer = dmabuf_renderer
+            .to_possible_value()
+            .map(|value| with_value("--dmabuf-renderer", value.get_name().into()));
+        let locked = locked.then(|| OsString::from("--locked"));
+        let files = files.into_iter().map(PathBuf::into_os_string);
+        [data_dir, renderer, locked]
+            .into_iter()
+            .flatten()
+            .chain(files)
+            .collect()
     }
 }
 
@@ -87,6 +123,22 @@ mod tests {
             [PathBuf::from("Mira.png"), "Tom.json".into()]
         );
         assert_eq!(arguments.dmabuf_renderer, DmabufRenderer::Auto);
+    }
+
+    #[test]
+    fn next_start_keeps_the_folder_and_only_its_lock() {
+        let own = ["inglenook", "--data-dir", "here", "--locked", "Mira.png"];
+        let next = |locked, files: Vec<PathBuf>| {
+            let arguments = AppArguments::parse_from(own).of_next_start(locked, files);
+            AppArguments::parse_from([OsString::from("inglenook")].into_iter().chain(arguments))
+        };
+        let usual = next(false, vec![]);
+        assert_eq!(usual.data_dir, Some("here".into()));
+        assert_eq!(usual.dmabuf_renderer, DmabufRenderer::Auto);
+        assert!(!usual.locked && !usual.lock && usual.files.is_empty());
+        let locked = next(true, vec!["/cards/Tom.json".into()]);
+        assert!(locked.locked);
+        assert_eq!(locked.files, [PathBuf::from("/cards/Tom.json")]);
     }
 
     #[test]

@@ -1,17 +1,21 @@
 //! Closes the app: lets the page save what was typed, hides the window, and gives the engine time
 //! to save partial replies and end its worker.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use clap::Parser as _;
 use installation::Installation;
 use tauri::{AppHandle, Manager, RunEvent, WindowEvent};
 use tokio::sync::watch;
 
+use crate::arguments::AppArguments;
 use crate::core::Core;
 use crate::local_api::LocalApi;
+use crate::openings::Openings;
 use crate::window;
 
 /// Longer than the engine's own limit of three seconds. A process without a window must not stay
@@ -66,19 +70,32 @@ impl Closing {
     }
 }
 
+/// How the app starts after a restart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NextStart {
+    Usual,
+    /// The keychain does not unlock a protected folder.
+    Locked,
+}
+
 /// Ends the engine, then the app with `code`.
 pub(crate) fn quit(app: &AppHandle, code: i32) {
-    end(app, code, |app, code| app.exit(code));
+    end(app, move |app| app.exit(code));
 }
 
 /// Restarts the app after the engine has stopped. An installation that updates itself is started
 /// by its launcher, because another version may be the current one.
-pub(crate) fn restart(app: &AppHandle) {
-    end(app, 0, |app, _| {
+pub(crate) fn restart(app: &AppHandle, next: NextStart) {
+    end(app, move |app| {
+        let waiting = app.state::<Openings>().waiting();
+        let arguments = AppArguments::parse().of_next_start(next == NextStart::Locked, waiting);
         let launcher = Installation::of_this_program().and_then(|own| launcher(&own));
-        if launcher.is_none_or(|launcher| !start(app, launcher)) {
-            app.request_restart();
-        }
+        let own = tauri::process::current_binary(&app.env()).ok();
+        // Otherwise the new process would only bring this one to the front.
+        tauri_plugin_single_instance::destroy(app);
+        let mut programs = launcher.into_iter().chain(own);
+        let is_started = programs.any(|program| start(&program, &arguments));
+        app.exit(i32::from(!is_started));
     });
 }
 
@@ -89,25 +106,16 @@ fn launcher(installation: &Installation) -> Option<PathBuf> {
     Some(launcher).filter(|launcher| launcher.is_file())
 }
 
-/// Starts the launcher with the arguments of this process, and exits. Returns `false` if it does
-/// not start.
-fn start(app: &AppHandle, launcher: PathBuf) -> bool {
-    // Otherwise the new process would only bring this one to the front.
-    tauri_plugin_single_instance::destroy(app);
-    let started = Command::new(&launcher)
-        .args(std::env::args_os().skip(1))
-        .spawn()
-        .map(drop);
-    match &started {
-        Ok(()) => app.exit(0),
-        Err(error) => {
-            tracing::error!(%error, path = %launcher.display(), "the launcher does not start");
-        }
+/// Returns `false` if the program does not start.
+fn start(program: &Path, arguments: &[OsString]) -> bool {
+    let started = Command::new(program).args(arguments).spawn().map(drop);
+    if let Err(error) = &started {
+        tracing::error!(%error, path = %program.display(), "the app does not start again");
     }
     started.is_ok()
 }
 
-fn end(app: &AppHandle, code: i32, leave: fn(&AppHandle, i32)) {
+fn end(app: &AppHandle, leave: impl FnOnce(&AppHandle) + Send + 'static) {
     // A second request, such as another click on the close button, must not cut the first short.
     if app.state::<Closing>().begun.swap(true, Ordering::SeqCst) {
         return;
@@ -118,23 +126,29 @@ fn end(app: &AppHandle, code: i32, leave: fn(&AppHandle, i32)) {
         if let Some(window) = app.get_webview_window(window::LABEL) {
             window.hide().ok();
         }
-        let end = async {
-            app.state::<LocalApi>().stop().await;
-            if let Some(engine) = app.state::<Core>().take() {
-                engine.shutdown().await;
-                // The last clone closes the database, which waits for its threads.
-                tokio::task::spawn_blocking(move || drop(engine)).await.ok();
-            }
-        };
-        if tokio::time::timeout(PATIENCE, end).await.is_err() {
+        if tokio::time::timeout(PATIENCE, close_engine(&app))
+            .await
+            .is_err()
+        {
             tracing::warn!(
                 seconds = PATIENCE.as_secs(),
                 "the engine did not stop in time"
             );
         }
-        tracing::info!(code, "exiting");
-        leave(&app, code);
+        tracing::info!("exiting");
+        leave(&app);
     });
+}
+
+/// Closes the engine, so that nothing uses the data folder. Calls of the page wait until another
+/// engine is open.
+pub(crate) async fn close_engine(app: &AppHandle) {
+    app.state::<LocalApi>().stop().await;
+    if let Some(engine) = app.state::<Core>().take() {
+        engine.shutdown().await;
+        // The last clone closes the database, which waits for its threads.
+        tokio::task::spawn_blocking(move || drop(engine)).await.ok();
+    }
 }
 
 /// Keeps the process alive after the last window has closed, until the engine has ended.

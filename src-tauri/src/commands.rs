@@ -2,6 +2,7 @@
 
 mod desktop;
 pub(crate) mod links;
+mod protection;
 pub(crate) mod shell;
 mod shell_backups;
 mod shell_commands;
@@ -60,6 +61,16 @@ pub(crate) fn handler() -> impl Fn(Invoke) -> bool + Send + Sync + 'static {
         desktop::clipboard_picture,
         desktop::notify,
         shell_backups::restart,
+        protection::watch_access,
+        protection::unlock,
+        protection::lock,
+        protection::mark_active,
+        protection::prepare_protection,
+        protection::forget_preparation,
+        protection::protect,
+        protection::unprotect,
+        protection::restart_locked,
+        protection::saved_language,
         links::open_link,
         links::set_zoom
     ]

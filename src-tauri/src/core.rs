@@ -21,8 +21,9 @@ impl Core {
         }
     }
 
-    /// Returns the engine as soon as it is open; waits forever once the app is closing. Keep the
-    /// clone only for one call, because the database closes with the last clone.
+    /// Returns the engine as soon as it is open; waits forever once the app is closing or the data
+    /// folder is converted. Keep the clone only for one call, because the database closes with the
+    /// last clone.
     pub(crate) async fn engine(&self) -> Engine {
         let mut opened = self.engine.subscribe();
         // Cannot fail while `self` holds the sender.
@@ -41,7 +42,7 @@ impl Core {
         self.engine.send_replace(Some(engine));
     }
 
-    /// Removes the engine when the app closes.
+    /// Removes the engine, which is about to be closed.
     pub(crate) fn take(&self) -> Option<Engine> {
         self.engine.send_replace(None)
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use tauri::{AppHandle, DragDropEvent, Manager, WindowEvent};
 
+use crate::access::locking;
 use crate::arguments::AppArguments;
 use crate::core::Core;
 use crate::dialogs;
@@ -19,13 +20,18 @@ pub(crate) fn watch(window: &tauri::Window, event: &WindowEvent) {
     }
 }
 
-/// Handles a second start: brings the window to the front and asks about the files.
+/// Handles a second start: brings the window to the front and asks about the files, or locks the
+/// app.
 pub(crate) fn second_start(app: &AppHandle, arguments: &[String], folder: &str) {
-    window::focus(app);
     match AppArguments::try_parse_from(arguments) {
-        Ok(arguments) => ask(app, arguments.files, Path::new(folder)),
+        Ok(arguments) if arguments.lock => locking::lock_in_background(app),
+        Ok(arguments) => {
+            window::focus(app);
+            ask(app, arguments.files, Path::new(folder));
+        }
         Err(error) => {
-            tracing::warn!(kind = ?error.kind(), "cannot parse the arguments of a second start")
+            window::focus(app);
+            tracing::warn!(kind = ?error.kind(), "cannot parse the arguments of a second start");
         }
     }
 }

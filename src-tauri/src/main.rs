@@ -8,13 +8,15 @@
 //! - A second start brings the first window to the front. Files that a start names are imported
 //!   only after a question.
 //! - If the engine cannot open, a dialog offers remedies.
-//!
+//! - An encrypted data folder stays closed until the page, or the keychain, unlocks it. Locking
+//!   restarts the app.
 //! - The local API is off unless the settings switch it on; its server stops before the engine
 //!   closes.
 //!
 //! Not in this crate: prompts, SQL, HTTP routes, and everything that another front end needs too.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
+mod access;
 mod arguments;
 mod clipboard;
 mod closing;
@@ -40,9 +42,12 @@ mod config_lint;
 use std::error::Error;
 
 use clap::Parser;
-use engine::Options;
+use engine::{Engine, Options};
 use tauri::{App, Manager};
 
+use crate::access::folder_access::FolderAccess;
+use crate::access::lock_conditions::LockConditions;
+use crate::access::lock_watch;
 use crate::arguments::AppArguments;
 use crate::closing::Closing;
 use crate::core::Core;
@@ -61,6 +66,7 @@ fn main() -> anyhow::Result<()> {
         );
     }
     let options = arguments::options(&arguments)?;
+    let only_locks = arguments.lock;
     let mut context = tauri::generate_context!();
     if cfg!(windows) {
         // On Windows, the plugin knows an instance by this name only.
@@ -76,6 +82,7 @@ fn main() -> anyhow::Result<()> {
         .manage(Closing::new())
         .manage(LocalApi::default())
         .manage(Openings::default())
+        .manage(LockConditions::new())
         .register_asynchronous_uri_scheme_protocol(pictures::SCHEME, pictures::serve)
         .invoke_handler(commands::handler())
         .on_window_event(|window, event| {
@@ -85,6 +92,11 @@ fn main() -> anyhow::Result<()> {
         })
         .setup(move |app| set_up(app, arguments, options))
         .build(context)?;
+    // A running app with this data folder would have ended this process by now.
+    anyhow::ensure!(
+        !only_locks,
+        "no Inglenook runs with this data folder, so there is nothing to lock"
+    );
     app.run(closing::watch);
     Ok(())
 }
@@ -100,8 +112,12 @@ fn set_up(app: &mut App, arguments: AppArguments, options: Options) -> Result<()
     }
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "start");
     app.manage(ShellStore::open(app, &options.data_dir)?);
-    window::open(app, &options.data_dir)?;
-    tauri::async_runtime::spawn(opening::open(app.handle().clone(), options));
+    let data_dir = options.data_dir.clone();
+    let protection = tauri::async_runtime::block_on(Engine::protection(&options));
+    app.manage(FolderAccess::new(options, &protection, !arguments.locked));
+    window::open(app, &data_dir)?;
+    tauri::async_runtime::spawn(opening::open(app.handle().clone()));
+    lock_watch::start(app.handle());
     files::ask(
         app.handle(),
         arguments.files,

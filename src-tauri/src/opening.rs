@@ -1,12 +1,17 @@
-//! Opens the engine, and offers remedies if it does not open. Nothing is deleted, and every failure
-//! is shown.
+//! Opens the engine once the data folder is unlocked, and offers remedies if it does not open.
+//! Nothing is deleted, and every failure is shown.
 
-use engine::api::{Changed, Event};
-use engine::{Engine, Events, OpenError, Options};
+use std::time::Instant;
+
+use engine::api::{ApiError, Changed, Event};
+use engine::{Engine, Events, OpenError, Options, UnlockSecret, UnlockedFolder};
 use tauri::{AppHandle, Manager};
 
+use crate::access::folder_access::{AccessState, FolderAccess};
+use crate::access::lock_conditions::{LockConditions, LockRules};
 use crate::core::Core;
 use crate::local_api::LocalApi;
+use crate::shell_store::ShellStore;
 use crate::task_bar::TaskBar;
 use crate::{closing, dialogs, window};
 
@@ -19,10 +24,6 @@ enum Remedy {
     Quit,
 }
 
-/// The window has no screen for the passphrase yet.
-const ONLY_COMMAND_LINE: &str = "This window cannot ask for the passphrase yet. The command line opens the data: \
-                                 `nook serve --ui --passphrase-from FILE`. `nook protect off` decrypts it.";
-
 /// A question to the user.
 struct OpenProblem {
     title: &'static str,
@@ -30,26 +31,78 @@ struct OpenProblem {
     remedies: Vec<Remedy>,
 }
 
-/// Opens the engine for the waiting commands, or quits if the user chooses so.
-pub(crate) async fn open(app: AppHandle, options: Options) {
+/// Opens the engine for the waiting commands, or quits if the user chooses so. A protected folder
+/// is unlocked by the keychain or by the page first.
+pub(crate) async fn open(app: AppHandle) {
+    let access = app.state::<FolderAccess>();
+    let mut options = access.options().clone();
+    if access.is_protected() {
+        options.keys = Some(match access.state() {
+            AccessState::Locked { .. } => access.keys_from_page(None).await,
+            _ => keys_with(&access, UnlockSecret::Keychain).await,
+        });
+    }
+    open_engine(&app, options).await;
+}
+
+/// Opens the engine again after a conversion has failed. `secret` unlocks the folder if that is
+/// needed now.
+pub(crate) async fn reopen(app: AppHandle, secret: UnlockSecret) {
+    let access = app.state::<FolderAccess>();
+    access.set(AccessState::Opening);
+    let mut options = access.options().clone();
+    if access.is_protected() {
+        options.keys = Some(keys_with(&access, secret).await);
+    }
+    open_engine(&app, options).await;
+}
+
+/// The keys that `secret` unlocks. If it does not, the page must give another one.
+async fn keys_with(access: &FolderAccess, secret: UnlockSecret) -> UnlockedFolder {
+    match Engine::unlock(access.options(), secret).await {
+        Ok(keys) => keys,
+        Err(error) => {
+            tracing::warn!(%error, "the data folder stays locked");
+            access
+                .keys_from_page(Some(ApiError::from(error).to_string()))
+                .await
+        }
+    }
+}
+
+async fn open_engine(app: &AppHandle, mut options: Options) {
+    let access = app.state::<FolderAccess>();
     loop {
         match Engine::open(options.clone()).await {
             Ok(engine) => {
-                tauri::async_runtime::spawn(follow(app.clone(), engine.subscribe()));
-                app.state::<LocalApi>().start(engine.clone());
-                app.state::<Core>().set(engine);
-                warm_up(&app).await;
+                hand_over(app, engine);
+                warm_up(app).await;
                 return;
+            }
+            Err(OpenError::Protected { message, hint }) => {
+                let problem = format!("Your data cannot be opened: {message}. {hint}");
+                options.keys = Some(access.keys_from_page(Some(problem)).await);
             }
             Err(error) => {
                 tracing::error!(class = class(&error), "the engine did not open");
-                if !ask_for_remedy(&app, &options, problem(&error)).await {
-                    closing::quit(&app, 1);
+                if !ask_for_remedy(app, &options, problem(&error)).await {
+                    closing::quit(app, 1);
                     return;
                 }
             }
         }
     }
+}
+
+/// Gives the engine to the waiting commands.
+fn hand_over(app: &AppHandle, engine: Engine) {
+    let conditions = app.state::<LockConditions>();
+    conditions.replies.clear();
+    conditions.mark_active(Instant::now());
+    tauri::async_runtime::spawn(follow(app.clone(), engine.subscribe()));
+    app.state::<LocalApi>().start(engine.clone());
+    app.state::<Core>().set(engine);
+    app.state::<FolderAccess>().set(AccessState::Open);
 }
 
 /// Loads the model and prefills the prompt after the window is shown, because on few cores both
@@ -123,16 +176,13 @@ fn problem(error: &OpenError) -> OpenProblem {
                     .collect(),
             }
         }
-        OpenError::Protected { message, hint } => OpenProblem {
-            title: "The data is encrypted",
-            message: format!("{message}\n\n{hint}\n\n{ONLY_COMMAND_LINE}"),
-            remedies: vec![Remedy::TryAgain, Remedy::Quit],
-        },
-        OpenError::Storage { message, hint } => OpenProblem {
-            title: "Inglenook cannot open its data",
-            message: format!("{message}\n\n{hint}"),
-            remedies: vec![Remedy::TryAgain, Remedy::Quit],
-        },
+        OpenError::Protected { message, hint } | OpenError::Storage { message, hint } => {
+            OpenProblem {
+                title: "Inglenook cannot open its data",
+                message: format!("{message}\n\n{hint}"),
+                remedies: vec![Remedy::TryAgain, Remedy::Quit],
+            }
+        }
     }
 }
 
@@ -156,12 +206,13 @@ fn class(error: &OpenError) -> &'static str {
     }
 }
 
-/// Keeps the window's theme in sync with the settings.
+/// Follows the engine's events: settings that the shell needs, downloads, and running replies.
 async fn follow(app: AppHandle, mut news: Events) {
     let mut task_bar = TaskBar::default();
-    show_theme(&app).await;
+    apply_settings(&app).await;
     while let Some(event) = news.next().await {
         task_bar.show(&app, &event);
+        app.state::<LockConditions>().replies.follow(&event);
         if matches!(
             event,
             Event::Changed {
@@ -169,13 +220,16 @@ async fn follow(app: AppHandle, mut news: Events) {
                 ..
             } | Event::Missed
         ) {
-            show_theme(&app).await;
+            apply_settings(&app).await;
         }
     }
 }
 
-async fn show_theme(app: &AppHandle) {
+async fn apply_settings(app: &AppHandle) {
     if let Ok(settings) = app.state::<Core>().engine().await.get_settings().await {
+        app.state::<LockConditions>()
+            .set_rules(LockRules::of(&settings));
+        app.state::<ShellStore>().save_language(&settings.language);
         window::set_theme(app, settings.theme);
     }
 }
@@ -208,16 +262,6 @@ mod tests {
             problem(&damaged(None)).remedies,
             [Remedy::StartFresh, Remedy::Quit]
         );
-    }
-
-    #[test]
-    fn encrypted_data_is_never_set_aside() {
-        let problem = problem(&OpenError::Protected {
-            message: "the data folder /data is protected".into(),
-            hint: "Unlock it.".into(),
-        });
-        assert!(problem.message.contains("/data") && problem.message.contains("Unlock it."));
-        assert_eq!(problem.remedies, [Remedy::TryAgain, Remedy::Quit]);
     }
 
     #[test]

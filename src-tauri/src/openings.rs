@@ -45,6 +45,12 @@ impl Openings {
             .collect()
     }
 
+    /// The paths that wait.
+    pub(crate) fn waiting(&self) -> Vec<PathBuf> {
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.clone()
+    }
+
     /// Takes the first `count` files: those that the user saw. Files that arrived after the
     /// question stay.
     pub(crate) fn take(&self, count: usize) -> Vec<PathBuf> {

@@ -1,5 +1,5 @@
-//! Window state between two starts: position, and background colour before the page is painted.
-//! User data is in the engine's database.
+//! Window state between two starts: position, background colour before the page is painted, and the
+//! language of the lock page. User data is in the engine's database.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -134,6 +134,18 @@ impl ShellStore {
         if let Ok(value) = serde_json::to_value(theme) {
             self.0.set("theme", value);
         }
+    }
+
+    /// The language of the page, such as `en`; empty follows the system.
+    pub(crate) fn language(&self) -> String {
+        self.0
+            .get("language")
+            .and_then(|value| serde_json::from_value(value).ok())
+            .unwrap_or_default()
+    }
+
+    pub(crate) fn save_language(&self, language: &str) {
+        self.0.set("language", language);
     }
 }
 

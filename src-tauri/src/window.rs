@@ -1,6 +1,7 @@
 //! The main window: created hidden at its last position, shown when its page has loaded, and
 //! restricted to our page.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use engine::api::Theme;
@@ -34,10 +35,15 @@ pub(crate) fn open(app: &App, data_dir: &Path) -> tauri::Result<()> {
         .ok_or(tauri::Error::WindowNotFound)?;
     let store = app.state::<ShellStore>();
     let theme = native(store.theme());
+    let profile = data_dir.join("webview");
+    let is_protected = engine::is_protected(data_dir);
+    if is_protected {
+        delete_profile(&profile);
+    }
     let window = WebviewWindowBuilder::from_config(app, config)?
-        .data_directory(data_dir.join("webview"))
+        .data_directory(profile)
         // A profile on the disk could keep what the page has shown.
-        .incognito(engine::is_protected(data_dir))
+        .incognito(is_protected)
         .theme(theme)
         .background_color(if theme == Some(tauri::Theme::Light) {
             LIGHT
@@ -64,6 +70,15 @@ pub(crate) fn open(app: &App, data_dir: &Path) -> tauri::Result<()> {
         window.set_background_color(Some(LIGHT))?;
     }
     Ok(())
+}
+
+/// Deletes the profile from before the folder was protected.
+fn delete_profile(profile: &Path) {
+    if let Err(error) = std::fs::remove_dir_all(profile)
+        && error.kind() != ErrorKind::NotFound
+    {
+        tracing::warn!(%error, "the old profile of the page stays");
+    }
 }
 
 /// Brings the window to the front.
@@ -174,6 +189,18 @@ fn native(theme: Theme) -> Option<tauri::Theme> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn old_profile_is_deleted_with_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let profile = folder.path().join("webview");
+        std::fs::create_dir_all(profile.join("localstorage")).unwrap();
+        std::fs::write(profile.join("localstorage/page"), "recent actions").unwrap();
+        delete_profile(&profile);
+        assert!(!profile.exists());
+        // A missing one is no problem.
+        delete_profile(&profile);
+    }
 
     #[test]
     fn page_navigates_only_to_our_pages() {

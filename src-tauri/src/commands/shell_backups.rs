@@ -5,7 +5,7 @@ use tauri::{AppHandle, State, WebviewWindow};
 
 use super::desktop::open_folder;
 use super::shell::{answer, dialog};
-use crate::closing;
+use crate::closing::{self, NextStart};
 use crate::core::Core;
 
 const ARCHIVE: &str = "Inglenook backup.zip";
@@ -71,6 +71,6 @@ pub(crate) async fn open_backups(core: State<'_, Core>) -> Result<(), ApiError> 
 /// Restarts the app after the engine has stopped.
 #[tauri::command]
 pub(crate) async fn restart(app: AppHandle) -> Result<(), ApiError> {
-    closing::restart(&app);
+    closing::restart(&app, NextStart::Usual);
     Ok(())
 }
