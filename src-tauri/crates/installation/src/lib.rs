@@ -94,6 +94,13 @@ impl Installation {
         }
     }
 
+    /// Returns the path of the app with the window, which is beside the program.
+    #[must_use]
+    pub fn window(&self) -> PathBuf {
+        let name = format!("inglenook{}", env::consts::EXE_SUFFIX);
+        self.programs.join(name)
+    }
+
     /// Returns the folders that may contain bundled models.
     fn models(&self) -> impl Iterator<Item = PathBuf> {
         let shared = self.root().map(|root| root.join("models"));
@@ -147,6 +154,7 @@ mod tests {
     fn packaged_program_finds_its_internal_files() {
         let packaged = at(Path::new("/usr/bin/nook"));
         assert_eq!(packaged.library(), Path::new("/usr/lib/inglenook"));
+        assert_eq!(packaged.window().parent(), Some(Path::new("/usr/bin")));
         assert_eq!(packaged.root(), None);
         let models: Vec<_> = packaged.models().collect();
         assert_eq!(models, [Path::new("/usr/lib/inglenook/models")]);

@@ -190,7 +190,8 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: StoryVerb,
     },
-    /// Serve the local API, and optionally the web UI, until interrupted
+    /// Serve the local API, and optionally the web UI, until interrupted; an encrypted data folder
+    /// is locked again at the end
     Serve {
         /// 127.0.0.1, ::1 or localhost
         #[arg(long, default_value = "127.0.0.1")]
@@ -283,6 +284,8 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: ProtectVerb,
     },
+    /// Lock the running app that has the data folder open; it restarts and asks for the passphrase
+    Lock,
     /// Show what is known about updates; check, install or take back one
     Update(UpdateArgs),
     /// Report the health of the app and its models

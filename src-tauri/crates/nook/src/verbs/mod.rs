@@ -62,6 +62,9 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
     {
         return evaluation::scenario::scenario(args, cli.data_dir, out).await;
     }
+    if let Verb::Lock = cli.verb {
+        return protection::lock::lock(cli.data_dir, default_data_dir, out);
+    }
     let data_dir = cli.data_dir.map_or_else(default_data_dir, Ok)?;
     let options = Options {
         data_dir,
@@ -230,6 +233,7 @@ async fn verb(engine: &Engine, verb: Verb, out: &Output) -> Result<(), CommandEr
         | Verb::Lore { .. }
         | Verb::Mcp
         | Verb::Protect { .. }
+        | Verb::Lock
         | Verb::Completions { .. }
         | Verb::Man { .. } => Ok(()),
     }

@@ -337,6 +337,13 @@ fn damaged_key_file_has_a_copy_next_to_the_backups() {
 }
 
 #[test]
+fn lock_needs_a_protected_folder() {
+    let world = World::without_model();
+    world.run(&["lock", "--json"]).assert_failed("notProtected");
+    assert!(!world.data_dir().exists());
+}
+
+#[test]
 fn serving_and_doctor_need_the_passphrase() {
     let locked = Locked::new();
     let args = ["serve", "--json"];

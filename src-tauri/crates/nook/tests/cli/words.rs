@@ -118,6 +118,7 @@ fn help_and_version_succeed() {
         "serve",
         "lore",
         "doctor",
+        "lock",
         "update",
     ] {
         assert!(help.out.contains(verb), "{verb}");

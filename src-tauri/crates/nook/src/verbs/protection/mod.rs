@@ -1,6 +1,7 @@
 //! `protect`: encryption at rest of the data folder.
 
 mod code_file;
+pub(crate) mod lock;
 mod report;
 mod secrets;
 pub(crate) mod unlock;

@@ -110,11 +110,11 @@ fn needed(dir: &Path) -> CommandError {
     CommandError::because("protected", message)
 }
 
-fn not_protected(dir: &Path) -> CommandError {
+pub(super) fn not_protected(dir: &Path) -> CommandError {
     let message = format!("the data folder {} is not protected", dir.display());
     CommandError::because("notProtected", message)
 }
 
-fn absolute(path: &Path) -> PathBuf {
+pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
