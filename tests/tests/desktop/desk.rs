@@ -80,6 +80,17 @@ impl TestEnvironment {
         self.programs.join("inglenook-worker")
     }
 
+    /// Returns the command line.
+    pub(crate) fn nook(&self) -> PathBuf {
+        let program = self.programs.join("nook");
+        assert!(
+            program.is_file(),
+            "{} is missing; run `cargo build -p nook`",
+            program.display()
+        );
+        program
+    }
+
     /// Returns the example program of `src-tauri` with an empty Tauri window.
     pub(crate) fn empty_window(&self) -> PathBuf {
         let program = self.programs.join("examples/empty-window");

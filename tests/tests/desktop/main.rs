@@ -9,6 +9,7 @@ mod desk;
 mod display;
 mod failure;
 mod isolated;
+mod memory;
 mod processes;
 mod stories;
 mod window;
@@ -43,6 +44,8 @@ stories! {
     a_killed_app_loses_no_message: stories::kills::app;
     a_killed_worker_costs_one_reply: stories::kills::worker;
     a_killed_page_comes_back_with_typed_text: stories::kills::page;
+    /// A wrong passphrase, the right one, and `nook lock`.
+    a_locked_app_shows_and_holds_no_chat: stories::locking::locked;
     page_cannot_escape: stories::walls::forbidden;
     a_page_that_reloads_joins_its_reply: stories::walls::reload;
     no_message_runs_or_fetches_anything: stories::payloads::inert;
