@@ -37,7 +37,8 @@ async fn lock_when_idle(app: AppHandle) {
             continue;
         }
         match lock(&app, ReplyWait::Never).await {
-            Ok(()) => return,
+            Ok(true) => return,
+            Ok(false) => {}
             Err(error) => tracing::warn!(%error, "the app was not locked"),
         }
     }

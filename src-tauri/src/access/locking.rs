@@ -20,23 +20,24 @@ pub(crate) enum ReplyWait {
     Never,
 }
 
-/// Locks the app. A folder that is locked already, or that is being converted, stays as it is.
+/// Locks the app, and returns whether it restarts for that. A folder that is locked already, or that
+/// is being converted, stays as it is.
 ///
 /// # Errors
 /// `BadInput` if the folder is not protected.
-pub(crate) async fn lock(app: &AppHandle, wait: ReplyWait) -> Result<(), ApiError> {
+pub(crate) async fn lock(app: &AppHandle, wait: ReplyWait) -> Result<bool, ApiError> {
     let access = app.state::<FolderAccess>();
     if !access.is_protected() {
         return Err(not_protected());
     }
     if let AccessState::Locked { .. } | AccessState::Converting { .. } = access.state() {
-        return Ok(());
+        return Ok(false);
     }
     if wait == ReplyWait::BySetting {
         let_replies_end(app).await;
     }
     closing::restart(app, NextStart::Locked);
-    Ok(())
+    Ok(true)
 }
 
 /// Locks the app for another program, which cannot show an error.

@@ -6,6 +6,7 @@ use tauri::{AppHandle, Manager};
 use zbus::zvariant::{OwnedFd, OwnedObjectPath};
 use zbus::{Connection, Proxy};
 
+use crate::access::folder_access::FolderAccess;
 use crate::access::lock_conditions::LockConditions;
 use crate::access::locking::{ReplyWait, lock};
 
@@ -16,8 +17,12 @@ const OWN_SESSION_PATH: &str = "/org/freedesktop/login1/session/auto";
 const MANAGER: &str = "org.freedesktop.login1.Manager";
 const SESSION: &str = "org.freedesktop.login1.Session";
 
-/// Watches until the app ends. Without a system bus or logind, it does nothing.
+/// Watches until the app ends. Without a protected folder, a system bus or logind, it does nothing.
 pub(super) async fn watch(app: AppHandle) {
+    // A conversion restarts the app.
+    if !app.state::<FolderAccess>().is_protected() {
+        return;
+    }
     let watched = async {
         let bus = Connection::system().await?;
         let manager = Proxy::new(&bus, SERVICE, MANAGER_PATH, MANAGER).await?;
@@ -75,16 +80,13 @@ async fn delay_sleep(manager: &Proxy<'_>) -> Option<OwnedFd> {
         .ok()
 }
 
-/// Locks the app if the settings say so. Returns whether it locks.
+/// Locks the app if the settings say so. Returns whether it restarts for that.
 async fn lock_by_rule(app: &AppHandle, wait: ReplyWait) -> bool {
     if !app.state::<LockConditions>().rules().on_suspend {
         return false;
     }
-    match lock(app, wait).await {
-        Ok(()) => true,
-        Err(error) => {
-            tracing::debug!(%error, "the app was not locked");
-            false
-        }
-    }
+    lock(app, wait)
+        .await
+        .inspect_err(|error| tracing::debug!(%error, "the app was not locked"))
+        .unwrap_or(false)
 }

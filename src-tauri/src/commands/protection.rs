@@ -66,7 +66,7 @@ pub(crate) async fn unlock(
 /// Restarts the app with a locked data folder, after running replies if the settings say so.
 #[tauri::command]
 pub(crate) async fn lock(app: AppHandle) -> Result<(), ApiError> {
-    locking::lock(&app, ReplyWait::BySetting).await
+    locking::lock(&app, ReplyWait::BySetting).await.map(drop)
 }
 
 /// Says that the user typed, clicked or scrolled.
