@@ -67,35 +67,66 @@ fn kill_while_converting(dir: &Path, pause: Duration) {
     child.wait().unwrap();
 }
 
+/// Number of kills: 16, or that of the variable for a long run.
+fn rounds() -> u64 {
+    std::env::var("INGLENOOK_KILLS").map_or(16, |rounds| rounds.parse().unwrap())
+}
+
+/// One kill. If the test fails, it prints which one it was.
+struct Round {
+    number: u64,
+    pause: Duration,
+}
+
+impl Round {
+    fn new(number: u64) -> Self {
+        let pause = Duration::from_micros(number.wrapping_mul(37_919) % 400_000);
+        Self { number, pause }
+    }
+}
+
+impl Drop for Round {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let Self { number, pause } = self;
+            eprintln!("failed in round {number}, which was killed after {pause:?}");
+        }
+    }
+}
+
+/// Kills the conversion once, and checks that all content is there after it was finished.
+async fn survive(dir: &Path, round: &Round) {
+    kill_while_converting(dir, round.pause);
+    let keys = fixed_keys();
+    let form = FileForm::of(&database(dir)).unwrap();
+    assert_ne!(form, FileForm::Unknown);
+    let done = Store::protect(dir, &keys).unwrap();
+    assert!(done.failed.is_empty(), "{:?}", done.failed);
+    let opened = open_protected(dir);
+    assert_eq!(shown(&opened.store).await.len(), 40);
+    opened.store.check().await.unwrap();
+    assert!(has_pictures(&opened.store));
+    drop(opened);
+    let left = Store::plain_leftovers(dir, &keys);
+    assert!(left.is_empty(), "{left:?}");
+    assert_no_plain_text(dir);
+    let backups = Store::backups(dir, Some(&keys)).unwrap();
+    let sequences: Vec<_> = backups.iter().map(|backup| backup.sequence).collect();
+    assert_eq!(sequences, [2, 1]);
+    for backup in backups {
+        Store::check_backup(&backup.path, Some(&keys)).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn kills_while_converting_lose_nothing() {
     let dir = tempfile::tempdir().unwrap();
     plain_folder(dir.path()).await;
     write_key_file(dir.path());
-    let keys = fixed_keys();
-    for round in 0..16_u64 {
-        let pause = Duration::from_micros(round.wrapping_mul(37_919) % 400_000);
-        kill_while_converting(dir.path(), pause);
-        let form = FileForm::of(&database(dir.path())).unwrap();
-        assert_ne!(form, FileForm::Unknown, "round {round}");
-        let done = Store::protect(dir.path(), &keys).unwrap();
-        assert!(done.failed.is_empty(), "round {round}: {:?}", done.failed);
-        let opened = open_protected(dir.path());
-        assert_eq!(shown(&opened.store).await.len(), 40, "round {round}");
-        opened.store.check().await.unwrap();
-        assert!(has_pictures(&opened.store), "round {round}");
-        drop(opened);
-        let left = Store::plain_leftovers(dir.path(), &keys);
-        assert!(left.is_empty(), "round {round}: {left:?}");
-        assert_no_plain_text(dir.path());
-        let backups = Store::backups(dir.path(), Some(&keys)).unwrap();
-        let sequences: Vec<_> = backups.iter().map(|backup| backup.sequence).collect();
-        assert_eq!(sequences, [2, 1], "round {round}");
-        for backup in backups {
-            Store::check_backup(&backup.path, Some(&keys)).unwrap();
-        }
+    for number in 0..rounds() {
+        survive(dir.path(), &Round::new(number)).await;
     }
-    Store::unprotect(dir.path(), &keys).unwrap();
+    Store::unprotect(dir.path(), &fixed_keys()).unwrap();
     std::fs::remove_file(dir.path().join(KEY_FILE_NAME)).unwrap();
     let store = open_plain(dir.path()).store;
     assert_eq!(shown(&store).await.len(), 40);
