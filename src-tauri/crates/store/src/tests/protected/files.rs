@@ -6,7 +6,8 @@ use domain::Timestamp;
 use protection::SEALED_MAGIC;
 
 use super::{
-    assert_no_plain_text, files_below, open_protected, picture, picture_hash, protected_folder,
+    assert_no_plain_text, files_below, flip, open_protected, picture, picture_hash,
+    protected_folder,
 };
 use crate::asset_folder::AssetFolder;
 use crate::tests::{fixed_keys, purge, write_key_file};
@@ -15,12 +16,6 @@ use crate::{AssetHash, BackupChoices, BackupKind, Store, StoreError};
 /// The picture in the pool of the backups.
 fn pooled(dir: &Path) -> PathBuf {
     AssetFolder::assets(&dir.join("backups"), Some(&fixed_keys())).file(picture_hash())
-}
-
-fn flip(path: &Path, place: usize) {
-    let mut bytes = std::fs::read(path).unwrap();
-    bytes[place] ^= 1;
-    std::fs::write(path, bytes).unwrap();
 }
 
 #[tokio::test]

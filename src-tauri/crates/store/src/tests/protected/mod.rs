@@ -4,6 +4,7 @@ mod access;
 mod converting;
 mod copies;
 mod files;
+mod flips;
 mod interrupted;
 mod kills;
 mod shared_place;
@@ -72,6 +73,13 @@ async fn fill(store: &Store) -> PathBuf {
 
 fn database(dir: &Path) -> PathBuf {
     dir.join("inglenook.db")
+}
+
+/// Changes one bit of a file, or changes it back.
+fn flip(path: &Path, place: usize) {
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes[place] ^= 1;
+    std::fs::write(path, bytes).unwrap();
 }
 
 /// Every file below a folder.
