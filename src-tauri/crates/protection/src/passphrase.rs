@@ -127,6 +127,14 @@ mod tests {
     }
 
     #[test]
+    fn reason_says_what_to_do() {
+        assert_eq!(
+            refused(&"x".repeat(1_025)).to_string(),
+            "the passphrase is longer than 1024 characters; choose a shorter one"
+        );
+    }
+
+    #[test]
     fn nothing_and_control_characters_are_refused() {
         for nothing in ["", " ", "\u{a0}\t\n"] {
             assert_eq!(refused(nothing), PassphraseError::Empty);

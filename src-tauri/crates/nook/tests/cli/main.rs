@@ -20,6 +20,7 @@ mod lore;
 mod mcp;
 mod memory;
 mod model_moves;
+mod passphrases;
 mod paths;
 mod prompts;
 mod protection;

@@ -5,7 +5,7 @@ use protection::{CostError, KeyFile, KeyFileError, KeySlot, RecoveryCode, Unlock
 use serde_json::{Value, json};
 
 use crate::rounds;
-use crate::world::{Folder, PASSPHRASE, correct_checksum, key_file, passphrase};
+use crate::world::{Folder, PASSPHRASE, bytes, correct_checksum, key_file, passphrase};
 
 fn refusal(json: &[u8]) -> KeyFileError {
     KeyFile::parse(json).unwrap_err()
@@ -152,6 +152,30 @@ fn slot_of_a_wrong_type_is_damage() {
         let mut json = Folder::new().json();
         json["passphrase"] = other;
         assert_eq!(unlock_error(&json), DAMAGED);
+    }
+}
+
+/// A damaged file must not make the user doubt a passphrase that is right.
+#[test]
+fn flipped_byte_never_makes_the_passphrase_wrong() {
+    let folder = Folder::new();
+    let text = folder.file.to_json().into_bytes();
+    for place in 0..text.len() {
+        let mut changed = text.clone();
+        changed[place] ^= 1;
+        let Ok(file) = KeyFile::parse(&changed) else {
+            continue;
+        };
+        match file.unlock_with_passphrase(&passphrase(PASSPHRASE)) {
+            Ok(key) => assert_eq!(bytes(&key), bytes(&folder.key), "byte {place}"),
+            Err(error) => assert!(
+                matches!(
+                    error,
+                    UnlockError::Damaged { .. } | UnlockError::Missing { .. }
+                ),
+                "byte {place}: {error}"
+            ),
+        }
     }
 }
 

@@ -33,6 +33,8 @@ fn same_passphrase_typed_in_other_ways_unlocks() {
         ("o\u{308}l", "öl"),
         ("whale oil", " whale\u{a0}oil\n"),
         ("🔑🕯️", "🔑🕯️"),
+        ("שמן 7 מנורה", " שמן 7 מנורה"),
+        ("مصباح", "مصباح\r\n"),
         (longest.as_str(), decomposed.as_str()),
     ] {
         assert!(unlocks(set, typed), "{set:?} {typed:?}");
