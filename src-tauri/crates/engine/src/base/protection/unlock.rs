@@ -195,3 +195,101 @@ fn clearer(before: Option<UnlockError>, error: UnlockError) -> UnlockError {
         _ => error,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use protection::PassphraseCost;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A folder that the keychain unlocks.
+    struct Folder {
+        _dir: TempDir,
+        files: KeyFiles,
+        keychain: KeychainKey,
+        code: RecoveryCode,
+        id: u32,
+    }
+
+    impl Folder {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let key = DataKey::generate().unwrap();
+            let code = RecoveryCode::generate().unwrap();
+            let keychain = KeychainKey::generate().unwrap();
+            let passphrase = Passphrase::new("whale oil").unwrap();
+            let cost = PassphraseCost::new(16, 1).unwrap();
+            let mut file = KeyFile::create(&key, &passphrase, cost, &code).unwrap();
+            file.set_keychain_key(&key, &keychain).unwrap();
+            let files = KeyFiles::of(dir.path());
+            files.create(&file).unwrap();
+            Self {
+                _dir: dir,
+                files,
+                keychain,
+                code,
+                id: file.folder_id().unwrap(),
+            }
+        }
+
+        /// A keychain with this key for the folder.
+        fn keychain_with(&self, key: &KeychainKey) -> Secrets {
+            let secrets = Secrets::for_session();
+            let text = SecretText::from(key.text());
+            let stored = secrets.set(Secret::DataFolder(self.id), text.expose());
+            assert!(stored.is_ok());
+            secrets
+        }
+
+        fn unlock(&self, secret: &UnlockSecret, keychain: Secrets) -> Result<(), UnlockError> {
+            unlock(&self.files, secret, || keychain).map(drop)
+        }
+
+        /// Whether the passphrase and the code unlock it without a keychain.
+        fn has_other_ways(&self) -> bool {
+            let passphrase = SecretText::new("whale oil".to_owned());
+            let ways = [
+                UnlockSecret::Passphrase(passphrase),
+                UnlockSecret::RecoveryCode(self.code.text().into()),
+            ];
+            ways.iter()
+                .all(|way| self.unlock(way, Secrets::for_session()).is_ok())
+        }
+    }
+
+    const WAY_OUT: &str = "Use the passphrase or the recovery code.";
+
+    #[test]
+    fn key_in_the_keychain_unlocks() {
+        let folder = Folder::new();
+        let keychain = folder.keychain_with(&folder.keychain);
+        assert!(folder.unlock(&UnlockSecret::Keychain, keychain).is_ok());
+    }
+
+    #[test]
+    fn vanished_keychain_leaves_the_other_ways() {
+        let folder = Folder::new();
+        let refused = folder.unlock(&UnlockSecret::Keychain, Secrets::for_session());
+        let error = refused.unwrap_err();
+        assert!(matches!(error, UnlockError::Missing { .. }), "{error}");
+        assert_eq!(error.hint(), WAY_OUT);
+        let silent = UnlockError::Keychain {
+            problem: "The keychain of this system did not answer.".to_owned(),
+        };
+        assert_eq!(silent.hint(), WAY_OUT);
+        assert!(folder.has_other_ways());
+    }
+
+    #[test]
+    fn another_key_in_the_keychain_is_wrong() {
+        let folder = Folder::new();
+        let other = KeychainKey::generate().unwrap();
+        let keychain = folder.keychain_with(&other);
+        let error = folder
+            .unlock(&UnlockSecret::Keychain, keychain)
+            .unwrap_err();
+        assert!(matches!(error, UnlockError::Wrong { .. }), "{error}");
+        assert!(folder.has_other_ways());
+    }
+}
