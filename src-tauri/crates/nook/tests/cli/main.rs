@@ -5,6 +5,7 @@
 
 mod calls;
 mod canaries;
+mod damaged_files;
 mod data;
 mod endpoints;
 mod exports;
