@@ -95,13 +95,18 @@ async fn damaged_encrypted_caches_are_read_anew() {
     let path = &saved[1];
     let other = fs::read(&saved[0]).unwrap();
     let whole = fs::read(path).unwrap();
-    let mut flipped = whole.clone();
-    flipped[whole.len() / 2] ^= 1;
+    let flipped = |place: usize| {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1;
+        bytes
+    };
     let half = whole[..whole.len() / 2].to_vec();
     let plain = b"a plain file".to_vec();
     for (what, bytes) in [
         ("half", half),
-        ("one bit", flipped),
+        ("first byte", flipped(0)),
+        ("one bit", flipped(whole.len() / 2)),
+        ("last byte", flipped(whole.len() - 1)),
         ("another chat's", other),
         ("not encrypted", plain),
     ] {
