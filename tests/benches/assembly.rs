@@ -81,43 +81,12 @@ impl Case {
     async fn run(&self) {
         let dir = tempfile::tempdir().unwrap();
         let engine = self.open(dir.path()).await;
-        let card = card().to_string().into_bytes();
-        let character = engine
-            .import_bytes("world.json".into(), card)
-            .await
-            .unwrap()
-            .imported[0]
-            .id
-            .parse()
-            .unwrap();
-        let chat = engine.new_chat(character).await.unwrap().id;
-        for index in 0..SCRIPTS {
-            engine.save_regex_script(regex_script(index)).await.unwrap();
-        }
-        engine.shutdown().await;
-        drop(engine);
-        fill(dir.path(), chat, self.messages).await;
-        remember(dir.path(), character).await;
-
+        let chat = make_chat(engine, dir.path(), self.messages).await;
         if self.local {
             read(dir.path()).await;
         }
         let engine = self.open(dir.path()).await;
-        // One sent turn sets the window's anchor, as in any chat that is longer than its window.
-        let sampler = domain::sampling::SamplerOptions {
-            max_tokens: Some(1),
-            ..Default::default()
-        };
-        let mut events = engine.subscribe();
-        let options = TurnOptions {
-            sampler,
-            ..TurnOptions::default()
-        };
-        engine
-            .send_with(chat, script::said(0), options)
-            .await
-            .unwrap();
-        ended(&mut events, chat).await;
+        set_anchor(&engine, chat).await;
         self.measure(&engine, chat, true).await;
         if self.local {
             self.measure(&engine, chat, false).await;
@@ -158,7 +127,7 @@ impl Case {
         let mut taken: Vec<(Duration, AssemblyTimings)> = Vec::new();
         let mut last: Option<PromptReport> = None;
         for round in 0..WARM_UP + ROUNDS {
-            let text = format!("{} And {}?", script::said(round), word(round * 7));
+            let text = message_of(round);
             if typed {
                 engine.save_draft(chat, text.clone()).await.unwrap();
                 engine.settle().await;
@@ -208,6 +177,52 @@ impl Case {
             kept(&["memory", "fact", "relationship", "lastSession"])
         );
     }
+}
+
+/// Fills the folder of an engine as years with one character do, and closes the engine. Returns the
+/// chat.
+pub(crate) async fn make_chat(engine: Engine, dir: &Path, messages: usize) -> ChatId {
+    let card = card().to_string().into_bytes();
+    let character = engine
+        .import_bytes("world.json".into(), card)
+        .await
+        .unwrap()
+        .imported[0]
+        .id
+        .parse()
+        .unwrap();
+    let chat = engine.new_chat(character).await.unwrap().id;
+    for index in 0..SCRIPTS {
+        engine.save_regex_script(regex_script(index)).await.unwrap();
+    }
+    engine.shutdown().await;
+    drop(engine);
+    fill(dir, chat, messages).await;
+    remember(dir, character).await;
+    chat
+}
+
+/// Sends one turn, which sets the window's anchor, as in any chat that is longer than its window.
+pub(crate) async fn set_anchor(engine: &Engine, chat: ChatId) {
+    let sampler = domain::sampling::SamplerOptions {
+        max_tokens: Some(1),
+        ..Default::default()
+    };
+    let mut events = engine.subscribe();
+    let options = TurnOptions {
+        sampler,
+        ..TurnOptions::default()
+    };
+    engine
+        .send_with(chat, script::said(0), options)
+        .await
+        .unwrap();
+    ended(&mut events, chat).await;
+}
+
+/// The message of a turn. Each is another one.
+pub(crate) fn message_of(round: usize) -> String {
+    format!("{} And {}?", script::said(round), word(round * 7))
 }
 
 /// Stores messages with replies of about 250 tokens. One message in three names a lorebook entry.

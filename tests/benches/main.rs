@@ -15,6 +15,7 @@ mod first_token;
 mod library;
 mod memory;
 mod planted;
+mod protection;
 mod reuse;
 mod search;
 mod start;
@@ -32,6 +33,7 @@ async fn main() {
         "library" => library::run().await,
         "memory" => memory::run().await,
         "planted" => planted::run().await,
+        "protection" => protection::run().await,
         "reuse" => reuse::run().await,
         "search" => search::run().await,
         "start" => start::run().await,

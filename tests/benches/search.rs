@@ -22,7 +22,7 @@ const A_CARD: usize = 200;
 const NOW: Timestamp = Timestamp(1_795_000_000_000);
 /// Words in every message, rare words, phrases, one letter of a script without spaces, filters, and
 /// nothing.
-const SEARCHES: [&str; 12] = [
+pub(crate) const SEARCHES: [&str; 12] = [
     "the",
     "lamp",
     "the lamp",
@@ -48,7 +48,7 @@ pub(crate) async fn run() {
     let chat = engine.list_chats().await.expect("chats")[0].clone();
     engine.shutdown().await;
     drop(engine);
-    let (started, count) = (Instant::now(), messages());
+    let (started, count) = (Instant::now(), number_after("--messages", MESSAGES));
     fill(dir.path(), chat.id, chat.character, count).await;
     println!(
         "{count} messages and {} other items stored and indexed in {:.1} s",
@@ -97,11 +97,13 @@ pub(crate) async fn run() {
     engine.shutdown().await;
 }
 
-/// The number after `--messages`.
-fn messages() -> usize {
-    let mut arguments = std::env::args().skip_while(|argument| argument != "--messages");
-    arguments.nth(1).map_or(MESSAGES, |count| {
-        count.parse().expect("--messages needs a number")
+/// The number after an option of the command line.
+pub(crate) fn number_after(option: &str, default: usize) -> usize {
+    let mut arguments = std::env::args().skip_while(|argument| argument != option);
+    arguments.nth(1).map_or(default, |count| {
+        count
+            .parse()
+            .unwrap_or_else(|_| panic!("{option} needs a number"))
     })
 }
 
@@ -136,7 +138,12 @@ fn secs(since: Instant) -> f64 {
     since.elapsed().as_secs_f64()
 }
 
-async fn fill(dir: &std::path::Path, chat: ChatId, character: CharacterId, count: usize) {
+pub(crate) async fn fill(
+    dir: &std::path::Path,
+    chat: ChatId,
+    character: CharacterId,
+    count: usize,
+) {
     let store = Store::open(
         dir,
         store::Options {
