@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::readable::{PREFIX, is_readable, kinds_in};
+use super::readable::{PREFIX, canary, is_readable, kinds_in};
 use crate::world::{Done, Running, World};
 
 pub(super) struct Aviary {
@@ -45,6 +45,18 @@ impl Aviary {
 
     pub(super) fn run(&self, args: &[&str]) -> Done {
         Done::from(self.command(args).output().unwrap())
+    }
+
+    /// Runs a turn with the endpoint that is named after its kind.
+    #[track_caller]
+    pub(super) fn say(&self, to: [&str; 2], message: &str) {
+        let endpoint = canary("endpoint");
+        let turn = ["--endpoint", &endpoint, "--message", message];
+        let said = self.run(&[&["chat"][..], &to, &turn].concat());
+        let ends = said.ends();
+        let reply = ends[0]["text"].as_str().unwrap();
+        // The thoughts may be before it.
+        assert!(reply.ends_with(&canary("reply")), "{said:?}");
     }
 
     /// Kills the program after the first text of a reply.

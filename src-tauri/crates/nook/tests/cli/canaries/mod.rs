@@ -47,18 +47,8 @@ fn protect(aviary: &Aviary, code: &str) {
 
 /// A turn, a prompt, a search, an import and a backup.
 fn use_folder(aviary: &Aviary, chat: &str) {
-    let endpoint = canary("endpoint");
-    let said = aviary.run(&[
-        "chat",
-        "--chat",
-        chat,
-        "--endpoint",
-        &endpoint,
-        "--message",
-        &canary("later"),
-    ]);
-    assert_eq!(said.ends()[0]["text"], canary("reply"), "{said:?}");
-    aviary.json(&["endpoints", "default", &endpoint]);
+    aviary.say(["--chat", chat], &canary("later"));
+    aviary.json(&["endpoints", "default", &canary("endpoint")]);
     aviary.json(&["prompt", "--chat", chat, "--message", &canary("preview")]);
     aviary.json(&["search", &canary("later")]);
     aviary.import("again.json", cards::card().to_string());
