@@ -3034,6 +3034,7 @@ export type ProtectionStatus = {
 	 *  open.
 	 */
 	plainLeftovers: string[],
+	swap: SwapProtection,
 };
 
 /**  The classes of provider failures, as the UI shows them. */
@@ -3779,6 +3780,13 @@ export type SuggestedModel = {
 	installed: boolean,
 	page: string,
 };
+
+/**  Whether the swap space of this system is encrypted, from the best to the worst. */
+export type SwapProtection = 
+/**  The system has no swap space. */
+"none" | 
+/**  Also if swap is only compressed memory. */
+"encrypted" | "unknown" | "plain";
 
 /**  One of the alternative texts of a message. */
 export type Swipe = {

@@ -134,6 +134,7 @@ fn status_needs_no_passphrase() {
     let status = locked.world.json(&["protect", "status"]);
     assert_eq!(status["protected"], true);
     assert_eq!(status["kdf"]["algorithm"], "argon2id");
+    assert!(status["swap"].is_string(), "{status}");
     assert!(
         status["kdf"]["memory_kib"].as_u64().unwrap() >= 65_536,
         "{status}"

@@ -75,6 +75,22 @@ pub struct ProtectionStatus {
     /// Files that are not encrypted although they belong to the folder. Known only while it is
     /// open.
     pub plain_leftovers: Vec<String>,
+    pub swap: SwapProtection,
+}
+
+/// Whether the swap space of this system is encrypted, from the best to the worst.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Type,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum SwapProtection {
+    /// The system has no swap space.
+    None,
+    /// Also if swap is only compressed memory.
+    Encrypted,
+    #[default]
+    Unknown,
+    Plain,
 }
 
 /// The derivation of a key from the passphrase.

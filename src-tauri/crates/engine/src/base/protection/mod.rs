@@ -16,6 +16,8 @@ pub(crate) mod prepare;
 pub(crate) mod protect_error;
 pub(crate) mod rewrite;
 pub(crate) mod status;
+#[cfg(target_os = "linux")]
+mod swap;
 pub(crate) mod unlock;
 pub(crate) mod upkeep;
 

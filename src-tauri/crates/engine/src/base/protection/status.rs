@@ -4,9 +4,11 @@ use std::path::Path;
 
 use protection::{Conversion, KeyFile, KeySlot};
 
-use crate::api::{KeyDerivation, ProtectionStatus, UnfinishedConversion};
+use crate::api::{KeyDerivation, ProtectionStatus, SwapProtection, UnfinishedConversion};
 use crate::base::error::sentence;
 use crate::base::protection::key_files::KeyFiles;
+#[cfg(target_os = "linux")]
+use crate::base::protection::swap;
 
 /// Whether a data folder is protected. Needs no passphrase, and changes nothing.
 #[must_use]
@@ -18,7 +20,10 @@ pub fn is_protected(data_dir: &Path) -> bool {
 pub(crate) fn status(dir: &Path) -> ProtectionStatus {
     let files = KeyFiles::of(dir);
     if !files.is_protected() {
-        return ProtectionStatus::default();
+        return ProtectionStatus {
+            swap: swap_protection(),
+            ..ProtectionStatus::default()
+        };
     }
     let main = files.main();
     let problem = main
@@ -35,7 +40,18 @@ pub(crate) fn status(dir: &Path) -> ProtectionStatus {
         unfinished: file.and_then(KeyFile::conversion).map(unfinished),
         key_file_problem: problem.or_else(|| damaged_part(file?)),
         plain_leftovers: Vec::new(),
+        swap: swap_protection(),
     }
+}
+
+#[cfg(target_os = "linux")]
+fn swap_protection() -> SwapProtection {
+    swap::swap_protection()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn swap_protection() -> SwapProtection {
+    SwapProtection::Unknown
 }
 
 fn derivation(file: &KeyFile) -> Option<KeyDerivation> {

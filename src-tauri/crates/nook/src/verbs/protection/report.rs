@@ -1,6 +1,6 @@
 //! Prints the status of the protection, and what a conversion did.
 
-use engine::api::{ProtectionReport, ProtectionStatus};
+use engine::api::{ProtectionReport, ProtectionStatus, SwapProtection};
 use serde::Serialize;
 
 use crate::failure::CommandError;
@@ -83,5 +83,31 @@ fn status_text(status: &ProtectionStatus) -> String {
         );
     }
     lines.extend(status.key_file_problem.clone());
+    if status.swap == SwapProtection::Plain {
+        lines.push(
+            "The swap space of this system is not encrypted. Parts of your chats and keys can be written to it. Encrypt it, or turn it off."
+                .to_owned(),
+        );
+    }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_swap_is_a_warning_for_protected_folders() {
+        let shown = |protected: bool, swap: SwapProtection| {
+            let status = ProtectionStatus {
+                protected,
+                swap,
+                ..ProtectionStatus::default()
+            };
+            status_text(&status)
+        };
+        assert!(shown(true, SwapProtection::Plain).contains("is not encrypted"));
+        assert_eq!(shown(true, SwapProtection::Encrypted), "protected");
+        assert_eq!(shown(false, SwapProtection::Plain), "not protected");
+    }
 }
