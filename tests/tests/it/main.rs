@@ -32,6 +32,8 @@ mod field;
 mod folders;
 mod foreign_files;
 mod forgetting;
+#[cfg(unix)]
+mod forgetting_during_backups;
 mod forgotten_meanwhile;
 mod group_files;
 mod groups;

@@ -59,6 +59,8 @@ pub enum StoreError {
     /// A row violates a constraint, such as a duplicate id or a reference to a missing row.
     #[error("this conflicts with the stored data ({detail}); reload and try again")]
     Conflict { detail: String },
+    #[error("a backup is being written; try again when it is finished")]
+    BackupRunning,
     #[error("the store is closed; restart the app")]
     Closed,
     #[error("database error ({0}); try again, and report this if it happens again")]

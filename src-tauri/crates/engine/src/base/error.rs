@@ -49,6 +49,7 @@ impl From<StoreError> for ApiError {
         };
         let hint = match &error {
             StoreError::NotFound { .. } => return Self::NotFound { message },
+            StoreError::BackupRunning => return backup_running(),
             StoreError::BadBackup { .. } => {
                 return bad_input(
                     message,
@@ -78,6 +79,13 @@ impl From<StoreError> for ApiError {
             message,
             hint: hint.to_owned(),
         }
+    }
+}
+
+fn backup_running() -> ApiError {
+    ApiError::Busy {
+        message: "A backup is being written.".to_owned(),
+        hint: "Try again when it is finished.".to_owned(),
     }
 }
 

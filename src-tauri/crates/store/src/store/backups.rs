@@ -2,8 +2,8 @@
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use domain::Timestamp;
 
@@ -25,10 +25,7 @@ impl Store {
     ) -> impl Future<Output = Result<TakenBackup, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.readers.run(move |conn| {
-            let _alone = place
-                .backing_up
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let _alone = place.alone_with_backups();
             place.changed.store(false, Ordering::Relaxed);
             let keys = place.keys();
             let taken = place.explain(|dir| backup::take(conn, dir, now, kind, keys));
@@ -37,6 +34,11 @@ impl Store {
             }
             taken
         })
+    }
+
+    /// Whether a backup is being written, imported or removed.
+    pub fn is_backing_up(&self) -> bool {
+        self.inner.place.try_alone_with_backups().is_err()
     }
 
     /// Whether the database was written since the last backup of this session. Before the first
@@ -52,10 +54,7 @@ impl Store {
     ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.readers.run(move |_| {
-            let _alone = place
-                .backing_up
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let _alone = place.alone_with_backups();
             backups
                 .iter()
                 .try_for_each(|backup| backup::remove(&place.dir, backup, place.keys()))
@@ -105,10 +104,7 @@ impl Store {
     ) -> impl Future<Output = Result<PathBuf, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.readers.run(move |_| {
-            let _alone = place
-                .backing_up
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let _alone = place.alone_with_backups();
             place.explain(|dir| backup::import(dir, &archive, now, place.keys()))
         })
     }

@@ -2,8 +2,8 @@
 
 use std::future::Future;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use domain::Timestamp;
 
@@ -34,6 +34,7 @@ impl Store {
     /// No backup is made meanwhile, because a copy would have the text in its free pages.
     ///
     /// # Errors
+    /// `BackupRunning` instead of waiting for a backup, because every write would wait too.
     /// `NotFound` if the character or the persona does not exist. Nothing has changed then. A
     /// failure after the removal is part of the result.
     pub fn forget(
@@ -43,10 +44,7 @@ impl Store {
     ) -> impl Future<Output = Result<Forgotten, StoreError>> + Send + use<> {
         let place = Arc::clone(&self.inner.place);
         self.inner.writer.run(move |conn| {
-            let _alone = place
-                .backing_up
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let _alone = place.try_alone_with_backups()?;
             place.changed.store(true, Ordering::Relaxed);
             place.explain(|dir| {
                 let mut done = forget::forget(conn, dir, place.keys(), target)?;

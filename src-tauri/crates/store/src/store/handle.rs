@@ -4,7 +4,7 @@ use std::future::Future;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::SystemTime;
 
 use rusqlite::{Connection, TransactionBehavior};
@@ -47,7 +47,7 @@ pub(super) struct DataFolder {
     /// The keys of a protected folder.
     keys: Option<Arc<FolderKeys>>,
     /// Serialises backups, because two at once would use the same name.
-    pub(super) backing_up: Mutex<()>,
+    backing_up: Mutex<()>,
     /// Whether the database was written since the last backup.
     pub(super) changed: AtomicBool,
     /// SQLite found damage, so the next start must check the database even after a clean close.
@@ -238,6 +238,12 @@ impl Store {
         })
     }
 
+    /// Keeps backups from starting, like one that is being written.
+    #[cfg(test)]
+    pub(crate) fn hold_backups(&self) -> MutexGuard<'_, ()> {
+        self.inner.place.alone_with_backups()
+    }
+
     #[cfg(test)]
     pub(crate) fn on_writer<T: Send + 'static>(
         &self,
@@ -250,6 +256,23 @@ impl Store {
 impl DataFolder {
     pub(super) fn keys(&self) -> Option<&FolderKeys> {
         self.keys.as_deref()
+    }
+
+    /// Waits until no other work uses the backups.
+    pub(super) fn alone_with_backups(&self) -> MutexGuard<'_, ()> {
+        self.backing_up
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// # Errors
+    /// `BackupRunning` if other work uses the backups.
+    pub(super) fn try_alone_with_backups(&self) -> Result<MutexGuard<'_, ()>, StoreError> {
+        match self.backing_up.try_lock() {
+            Ok(alone) => Ok(alone),
+            Err(TryLockError::Poisoned(error)) => Ok(error.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(StoreError::BackupRunning),
+        }
     }
 
     /// Converts an error of `work` to the variant that describes its cause, and remembers damage.

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use domain::ChatId;
-use store::{BackupFile, BackupKind, Store};
+use store::{BackupFile, BackupKind, Store, StoreError};
 
 use crate::api::{ApiError, Changed, ForgetPreview, ForgetReport, ForgetSubject, RemainderKind};
 use crate::base::error::ApiResult;
@@ -40,8 +40,8 @@ impl Forgetting {
     /// contain it, in the second location as soon as it is there.
     ///
     /// # Errors
-    /// As for [`Self::forget_preview`], and `Busy` if a reply does not stop. Nothing has changed
-    /// then.
+    /// As for [`Self::forget_preview`], and `Busy` if a backup is being written or a reply does not
+    /// stop. Nothing was removed then.
     pub(crate) async fn forget(
         &self,
         subject: ForgetSubject,
@@ -49,6 +49,10 @@ impl Forgetting {
     ) -> ApiResult<ForgetReport> {
         let target = self.target(subject).await?;
         let store = self.base().store();
+        // Otherwise replies would be stopped for nothing.
+        if store.is_backing_up() {
+            return Err(StoreError::BackupRunning.into());
+        }
         let holders = store.backups_about(target).await?;
         let chats = store
             .read(move |store| store.chats().affected_by(target))

@@ -233,6 +233,22 @@ async fn group(store: &Store) {
         .unwrap();
 }
 
+#[test]
+fn nothing_is_forgotten_while_a_backup_runs() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let store = runtime.block_on(furnished());
+    let backup = store.hold_backups();
+    assert!(store.is_backing_up());
+    let refused = runtime.block_on(store.forget(ALL, None));
+    assert!(matches!(refused, Err(StoreError::BackupRunning)));
+    drop(backup);
+    assert!(!store.is_backing_up());
+    let forgotten = runtime.block_on(store.forget(ALL, None)).unwrap();
+    assert_eq!(forgotten.counts.characters, 1);
+}
+
 #[tokio::test]
 async fn a_group_goes_on_without_the_forgotten() {
     for (gone, left) in [(ADA, "Bo rows."), (BO, CANARY)] {
