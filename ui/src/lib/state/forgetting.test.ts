@@ -47,6 +47,16 @@ test("failed removal stays in the dialog", async () => {
 	expect(forgotten).not.toHaveBeenCalled();
 });
 
+test("removal refused during a backup can be tried again", async () => {
+	const refusal = { kind: "busy", message: "A backup is being written.", hint: "Try again when it is finished." };
+	const answers = [() => Promise.reject(refusal), () => REPORT];
+	const { shell, forgetting } = await asking({ forget: () => answers.shift()?.() });
+	await forgetting.confirm(false);
+	expect(forgetting.failure).toEqual(refusal);
+	await forgetting.confirm(false);
+	expect([forgetting.failure, forgetting.report, forgetting.asked, shell.count("forget")]).toEqual([null, REPORT, null, 2]);
+});
+
 test("failed count asks nothing", async () => {
 	const { failed, forgetting } = await asking({ forget_preview: () => Promise.reject({ kind: "notFound", message: "It is gone." }) });
 	expect(failed).toHaveBeenCalledWith("It is gone.");
