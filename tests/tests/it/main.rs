@@ -26,6 +26,7 @@ mod documents;
 mod download_kills;
 mod drafts;
 mod emotions;
+mod encryption_hint;
 mod endpoint_apis;
 mod endpoints;
 mod field;

@@ -11,6 +11,8 @@ export class MockPrivacy {
 	left: ForgetReport["left"] = [];
 	/** Removals that wait for the second folder. */
 	owed = 0;
+	/** The first week is over, and the chats are not encrypted. */
+	encryptionHint = false;
 
 	constructor(
 		private readonly layers: MockLayers,
@@ -36,6 +38,9 @@ export class MockPrivacy {
 		return { removed: counted(subject), backups: backups ? 12 : 0, left: kept };
 	};
 	op_owed_removals = (): number => this.owed;
+
+	op_hints_at_encryption = (): boolean => this.encryptionHint;
+	op_dismiss_encryption_hint = (): void => void (this.encryptionHint = false);
 
 	#value(key: string): unknown {
 		return this.layers.of({ scope: "global" }).settings.find((setting) => setting.key === key)?.value;

@@ -4,8 +4,8 @@ import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 
 type Answer = (args: never) => unknown;
 
-/** Answers about drafts and damage for tests without any. */
-const USUAL: Record<string, Answer> = { drafts: () => [], write_draft: () => ({ id: "draft", others: [] }), discard_draft: () => null, keep_draft: () => [], data_warnings: () => ({ warnings: [], newestBackup: null }) };
+/** Answers about drafts, damage and hints for tests without any. */
+const USUAL: Record<string, Answer> = { drafts: () => [], write_draft: () => ({ id: "draft", others: [] }), discard_draft: () => null, keep_draft: () => [], data_warnings: () => ({ warnings: [], newestBackup: null }), hints_at_encryption: () => false };
 
 /** A transport whose answers are defined by each test. */
 export class FakeShell implements Transport {

@@ -35,6 +35,9 @@ export function client(call: Call) {
 		renewRecoveryCode: (passphrase: SecretText) => call("renew_recovery_code", { passphrase }) as Promise<NewRecoveryCode>,
 		/** Lets the system's keychain unlock the folder when the user logs in, or ends that. */
 		setUnlockAtLogin: (on: boolean, passphrase: SecretText) => call("set_unlock_at_login", { on, passphrase }) as Promise<void>,
+		/** Whether to say that the chats are not encrypted: after the first week, until the hint is dismissed. */
+		hintsAtEncryption: () => call("hints_at_encryption", {  }) as Promise<boolean>,
+		dismissEncryptionHint: () => call("dismiss_encryption_hint", {  }) as Promise<void>,
 		/** The server of the local API: whether it is on, its address, and why it failed. */
 		localApi: () => call("local_api", {  }) as Promise<LocalApi>,
 		/** The keys of the local API, the oldest first. */

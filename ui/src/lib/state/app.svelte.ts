@@ -12,6 +12,7 @@ import { SHOWN_PARTS } from "./chatExport.svelte";
 import { ChatDeletion, type ChatToDelete } from "./deletion.svelte";
 import { Documents } from "./documents.svelte";
 import { Editor } from "./editor.svelte";
+import { EncryptionHint } from "./encryptionHint.svelte";
 import { EngineEvents } from "./events";
 import type { TextField } from "./fields";
 import { FolderImport } from "./folderImport.svelte";
@@ -82,6 +83,7 @@ export class App {
 	readonly modelLibrary: ModelLibrary;
 	readonly modelMoves: ModelMoves;
 	readonly dataWarnings: DataWarnings;
+	readonly encryptionHint: EncryptionHint;
 	readonly toolServers: ToolServers;
 	readonly settings: SettingsState;
 	readonly updates: Updates;
@@ -157,6 +159,10 @@ export class App {
 		});
 		this.modelLibrary = new ModelLibrary(this.api, { attempt: (action) => this.attempt(action) });
 		this.dataWarnings = new DataWarnings(this.api);
+		this.encryptionHint = new EncryptionHint(this.api, {
+			attempt: (action) => this.attempt(action),
+			show: () => this.showSettings({ tab: "privacy", row: "encryption" }),
+		});
 		this.modelMoves = new ModelMoves(this.api, { attempt: (action) => this.attempt(action) });
 		this.settings = new SettingsState(this.api, this.look, this.fail);
 		this.updates = new Updates(this.api, {
@@ -442,7 +448,7 @@ export class App {
 	}
 
 	async loadAll(): Promise<void> {
-		await Promise.all([this.loadLists(), this.loadFolders(), this.models.load(), this.modelLibrary.load(), this.modelMoves.load(), this.settings.load(), this.folder.load(), this.dataWarnings.load()]);
+		await Promise.all([this.loadLists(), this.loadFolders(), this.models.load(), this.modelLibrary.load(), this.modelMoves.load(), this.settings.load(), this.folder.load(), this.dataWarnings.load(), this.encryptionHint.load()]);
 	}
 
 	/** Loads the folders of both lists. */

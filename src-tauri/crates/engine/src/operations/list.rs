@@ -40,6 +40,10 @@ macro_rules! operations {
             config.protection: renew_recovery_code(passphrase: SecretText) -> NewRecoveryCode;
             /// Lets the system's keychain unlock the folder when the user logs in, or ends that.
             config.protection: set_unlock_at_login(on: bool, passphrase: SecretText) -> ();
+            /// Whether to say that the chats are not encrypted: after the first week, until the
+            /// hint is dismissed.
+            config.encryption_hint: hints_at_encryption() -> bool;
+            config.encryption_hint: dismiss_encryption_hint() -> ();
 
             /// The server of the local API: whether it is on, its address, and why it failed.
             config.access: local_api() -> LocalApi;

@@ -11,6 +11,7 @@ use crate::base::secrets::Secrets;
 use crate::settings::access::Access;
 use crate::settings::app_settings::AppSettings;
 use crate::settings::counting::Counting;
+use crate::settings::encryption_hint::EncryptionHint;
 use crate::settings::endpoints::Endpoints;
 use crate::settings::environment::Environment;
 use crate::settings::health::HealthChecks;
@@ -41,6 +42,7 @@ pub(crate) struct SettingsRooms {
     pub(crate) app_settings: AppSettings,
     pub(crate) privacy: Privacy,
     pub(crate) protection: Protection,
+    pub(crate) encryption_hint: EncryptionHint,
     pub(crate) token_counts: TokenCounts,
     pub(crate) access: Access,
     pub(crate) prompts: Prompts,
@@ -86,6 +88,7 @@ impl Configuration {
         let privacy = Privacy::new(&base, &app_settings);
         let keychain = Keychain::new(Arc::new(secrets));
         let protection = Protection::new(&base, &keychain);
+        let encryption_hint = EncryptionHint::new(&base);
         let model_lookup = ModelLookup::new(&base);
         let token_counts = TokenCounts::new(&base, &local);
         let access = Access::new(&base, &app_settings);
@@ -162,6 +165,7 @@ impl Configuration {
             app_settings,
             privacy,
             protection,
+            encryption_hint,
             token_counts,
             access,
             prompts,

@@ -4,6 +4,7 @@
 pub(crate) mod access;
 pub(crate) mod app_settings;
 pub(crate) mod counting;
+pub(crate) mod encryption_hint;
 pub(crate) mod endpoints;
 pub(crate) mod environment;
 pub(crate) mod handle;

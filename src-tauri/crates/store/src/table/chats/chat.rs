@@ -154,6 +154,12 @@ impl Chats<'_> {
         Ok(newest.map(|Col(time)| time))
     }
 
+    /// Whether a chat began before `time`.
+    pub fn any_before(&self, time: Timestamp) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM chat WHERE created < ?1 LIMIT 1";
+        Ok(self.conn.prepare_cached(sql)?.exists([Col(time)])?)
+    }
+
     /// The models that chats use, without repeats. The model of the most recently changed chat is
     /// first.
     pub fn chosen_models(&self) -> Result<Vec<ModelChoice>, StoreError> {

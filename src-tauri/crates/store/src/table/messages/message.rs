@@ -125,6 +125,18 @@ impl Messages<'_> {
         Ok(self.conn.prepare_cached(sql)?.exists([Col(chat)])?)
     }
 
+    /// Whether the user has written at least `count` messages, in all chats together.
+    pub fn by_user_reach(&self, count: u32) -> Result<bool, StoreError> {
+        let found: u32 = self
+            .conn
+            .prepare_cached(
+                "SELECT count(*) FROM
+                     (SELECT 1 FROM message WHERE role = 'user' AND deleted IS NULL LIMIT ?1)",
+            )?
+            .query_row([count], |row| row.get(0))?;
+        Ok(found >= count)
+    }
+
     /// Index of the selected greeting, if the chat starts with a message of the character.
     pub fn opening(&self, chat: ChatId) -> Result<Option<u32>, StoreError> {
         let opening: Option<(bool, u32)> = self
