@@ -14,6 +14,8 @@ export class BackupsState {
 	restoring = $state.raw<Backup | null>(null);
 	preview = $state.raw<RestorePreview | null>(null);
 	previewFailure = $state.raw<ApiError | null>(null);
+	/** The user is asked whether the archive may be written without encryption. */
+	exportAsked = $state(false);
 
 	constructor(
 		private readonly api: Api,
@@ -27,6 +29,14 @@ export class BackupsState {
 			await this.api.backup();
 			this.tell.backedUp();
 		});
+
+	/** Exports everything. Asks first if the data folder is encrypted, because the archive is not. */
+	askExport = async (): Promise<void> => {
+		let isProtected = false;
+		const known = await attempt(this, async () => void (isProtected = (await this.api.protectionStatus()).protected));
+		if (isProtected) this.exportAsked = true;
+		else if (known) await this.export();
+	};
 
 	export = (): Promise<void> =>
 		this.#work("exporting", async () => {

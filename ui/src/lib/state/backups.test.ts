@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { MockEngine } from "../../../tests/mock/engine";
+import { FakeShell } from "../../../tests/unit/shell";
 import { api } from "./api";
 import { BackupsState } from "./backups.svelte";
 import { TrashState } from "./trash.svelte";
@@ -41,6 +42,32 @@ test("failed backup shows its error and keeps the list", async () => {
 	await backups.backUp();
 	expect(backups.failure?.message).toBe("The disk is full.");
 	expect(backups.info?.backups).not.toHaveLength(0);
+});
+
+/** The backups of a data folder that may be encrypted, and the archives that were written. */
+function exporting(protection_status: () => unknown) {
+	const shell = new FakeShell({ protection_status, backups: () => null });
+	const archives: string[] = [];
+	shell.exportArchive = async () => "/home/sam/all.zip";
+	const backups = new BackupsState(api(shell), { ...quiet, exported: (place) => archives.push(place) });
+	return { archives, backups };
+}
+
+test("archive of an encrypted folder is written after a question", async () => {
+	const plain = exporting(() => ({ protected: false }));
+	await plain.backups.askExport();
+	expect([plain.backups.exportAsked, plain.archives]).toEqual([false, ["/home/sam/all.zip"]]);
+	const { archives, backups } = exporting(() => ({ protected: true }));
+	await backups.askExport();
+	expect([backups.exportAsked, archives]).toEqual([true, []]);
+	await backups.export();
+	expect(archives).toEqual(["/home/sam/all.zip"]);
+});
+
+test("no archive is written if its protection is not known", async () => {
+	const { archives, backups } = exporting(() => Promise.reject({ kind: "internal", message: "The key file is away." }));
+	await backups.askExport();
+	expect([backups.failure?.message, backups.exportAsked, archives]).toEqual(["The key file is away.", false, []]);
 });
 
 test("restored and deleted items leave the trash", async () => {

@@ -13,6 +13,9 @@ use crate::output::Output;
 use crate::verbs::doctor;
 use crate::verbs::item_list::{ItemList, lines};
 
+/// The data folder is encrypted, and an archive of it is not.
+const PLAIN_ARCHIVE: &str = "The archive is not encrypted. Anybody who has the file can read it.";
+
 /// Runs `backup`: makes one, unless it names something else.
 pub(crate) struct BackupRequest {
     pub(crate) list: bool,
@@ -65,6 +68,9 @@ pub(crate) async fn export(
     file: PathBuf,
     out: &Output,
 ) -> Result<(), CommandError> {
+    if engine.protection_status().await?.protected {
+        out.warn(PLAIN_ARCHIVE);
+    }
     engine.export_archive(file.clone()).await?;
     out.answer(
         &ArchiveFile {

@@ -148,6 +148,21 @@ fn status_needs_no_passphrase() {
 }
 
 #[test]
+fn export_says_that_the_archive_is_not_encrypted() {
+    let warning = "The archive is not encrypted. Anybody who has the file can read it.";
+    let locked = Locked::new();
+    let archive = locked.world.path("all.zip");
+    let exported = locked.run(&["backup", "--export", archive.to_str().unwrap()]);
+    assert_eq!(exported.code, 0, "{exported:?}");
+    assert!(exported.err.contains(warning), "{exported:?}");
+    let plain = World::without_model();
+    let archive = plain.path("all.zip");
+    let exported = plain.run(&["backup", "--export", archive.to_str().unwrap()]);
+    assert_eq!(exported.code, 0, "{exported:?}");
+    assert!(!exported.err.contains(warning), "{exported:?}");
+}
+
+#[test]
 fn protecting_needs_a_place_for_the_code() {
     let world = World::without_model();
     let passphrase = world.file("passphrase", "whale oil");
