@@ -252,7 +252,11 @@ impl KeyFile {
 
     fn copy(&self, slot: KeySlot) -> Result<WrappedCopy, UnlockError> {
         let stored = self.document.get(slot.field());
-        let stored = stored.ok_or(UnlockError::Missing { slot })?;
+        let stored = stored.ok_or(match slot {
+            KeySlot::Keychain => UnlockError::Missing { slot },
+            // Every folder has both, so its name in the file is damaged.
+            KeySlot::Passphrase | KeySlot::RecoveryCode => UnlockError::Damaged { slot },
+        })?;
         WrappedCopy::read(slot, stored).ok_or(UnlockError::Damaged { slot })
     }
 }

@@ -88,17 +88,17 @@ fn large_and_deep_files_are_refused() {
 }
 
 #[test]
-fn missing_slots_are_named() {
+fn missing_slots_are_damage() {
     let folder = Folder::new();
     let mut json = folder.json();
     for slot in ["passphrase", "recovery_code"] {
         json.as_object_mut().unwrap().remove(slot);
     }
     let slot = KeySlot::Passphrase;
-    assert_eq!(unlock_error(&json), UnlockError::Missing { slot });
+    assert_eq!(unlock_error(&json), UnlockError::Damaged { slot });
     let slot = KeySlot::RecoveryCode;
     let recovered = key_file(&json).unlock_with_recovery_code(&folder.code);
-    assert_eq!(recovered.unwrap_err(), UnlockError::Missing { slot });
+    assert_eq!(recovered.unwrap_err(), UnlockError::Damaged { slot });
 }
 
 #[test]
@@ -169,10 +169,7 @@ fn flipped_byte_never_makes_the_passphrase_wrong() {
         match file.unlock_with_passphrase(&passphrase(PASSPHRASE)) {
             Ok(key) => assert_eq!(bytes(&key), bytes(&folder.key), "byte {place}"),
             Err(error) => assert!(
-                matches!(
-                    error,
-                    UnlockError::Damaged { .. } | UnlockError::Missing { .. }
-                ),
+                matches!(error, UnlockError::Damaged { .. }),
                 "byte {place}: {error}"
             ),
         }

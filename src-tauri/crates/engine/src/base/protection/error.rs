@@ -77,11 +77,13 @@ impl UnlockError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotProtected { .. } => "Open it without a passphrase.",
+            Self::Missing { .. }
+            | Self::Keychain { .. }
+            | Self::Wrong {
+                slot: KeySlot::Keychain,
+            } => "Use the passphrase or the recovery code.",
             Self::Wrong { .. } => "Check it and try again.",
             Self::Malformed { .. } => "",
-            Self::Missing { .. } | Self::Keychain { .. } => {
-                "Use the passphrase or the recovery code."
-            }
             Self::Damaged { .. } => {
                 "Use the recovery code, or put back a copy of the key file from the folder of the backups."
             }
