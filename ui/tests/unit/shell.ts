@@ -1,14 +1,18 @@
-import type { Chat, Endpoint, Event, ImportReport, Message, Model, Role } from "../../src/lib/api/generated";
+import type { Chat, Endpoint, Event, ImportReport, Message, Model, ProtectionStatus, Role } from "../../src/lib/api/generated";
 import { NEW_PERSONA } from "../../src/lib/state/newPersona";
+import { NoAccess } from "../../src/lib/api/access";
 import type { Connection, Drops, Transport } from "../../src/lib/api/transport";
 
 type Answer = (args: never) => unknown;
 
+/** The status of a folder without encryption. */
+export const NOT_PROTECTED: ProtectionStatus = { protected: false, unlockAtLogin: false, kdf: null, since: null, unfinished: null, keyFileProblem: null, plainLeftovers: [], swap: "none" };
+
 /** Answers about drafts, damage and hints for tests without any. */
-const USUAL: Record<string, Answer> = { drafts: () => [], write_draft: () => ({ id: "draft", others: [] }), discard_draft: () => null, keep_draft: () => [], data_warnings: () => ({ warnings: [], newestBackup: null }), hints_at_encryption: () => false };
+const USUAL: Record<string, Answer> = { drafts: () => [], write_draft: () => ({ id: "draft", others: [] }), discard_draft: () => null, keep_draft: () => [], data_warnings: () => ({ warnings: [], newestBackup: null }), hints_at_encryption: () => false, protection_status: () => NOT_PROTECTED };
 
 /** A transport whose answers are defined by each test. */
-export class FakeShell implements Transport {
+export class FakeShell extends NoAccess implements Transport {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
 	readonly desktop = true;
@@ -21,7 +25,9 @@ export class FakeShell implements Transport {
 	connection: (state: Connection) => void = () => {};
 	drops: Drops | null = null;
 
-	constructor(readonly answers: Record<string, Answer>) {}
+	constructor(readonly answers: Record<string, Answer>) {
+		super();
+	}
 
 	call = async (operation: string, args: Record<string, unknown>): Promise<unknown> => {
 		this.asked.push({ operation, args });

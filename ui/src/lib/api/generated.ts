@@ -3547,6 +3547,12 @@ export type Settings = {
 	localApi?: LocalApiSettings,
 	/**  Looks for updates once a week. */
 	weeklyUpdateCheck?: boolean,
+	/**  Locks an encrypted data folder after so many minutes without input; 0 for never. */
+	lockAfterMinutes?: number,
+	/**  Locks an encrypted data folder when the computer sleeps or its session is locked. */
+	lockOnSuspend?: boolean,
+	/**  Lets running replies end before the app locks itself. */
+	finishRepliesBeforeLock?: boolean,
 };
 
 /**  Product settings to change. Fields that are absent stay as they are. */
@@ -3558,6 +3564,9 @@ export type SettingsChange = {
 	notifications?: Notifications | null,
 	localApi?: LocalApiSettings | null,
 	weeklyUpdateCheck?: boolean | null,
+	lockAfterMinutes?: number | null,
+	lockOnSuspend?: boolean | null,
+	finishRepliesBeforeLock?: boolean | null,
 };
 
 /**  The severity of a problem. */

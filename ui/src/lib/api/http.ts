@@ -1,4 +1,5 @@
 import { t } from "../i18n/i18n.svelte";
+import { NoAccess } from "./access";
 import { asApiError } from "./errors";
 import type { ApiError, Backup, Backups, CardFormat, CharacterId, ChatFileFormat, Endpoint, Event, ImportReport, LorebookFormat, PromptFile, ReadableOptions } from "./generated";
 import type { Connection, Drops, ReportFormat, Transport } from "./transport";
@@ -17,7 +18,7 @@ export function takeToken(): string {
 }
 
 /** Transport for browsers: HTTP for operations and a WebSocket for events. */
-export class HttpTransport implements Transport {
+export class HttpTransport extends NoAccess implements Transport {
 	readonly addsModelFiles = false;
 	readonly importsFolders = false;
 	readonly desktop = false;
@@ -29,6 +30,7 @@ export class HttpTransport implements Transport {
 	#leaving = false;
 
 	constructor(private readonly token: string) {
+		super();
 		const leave = (leaving: boolean) => () => (this.#leaving = leaving);
 		window.addEventListener("beforeunload", leave(true), { capture: true });
 		window.addEventListener("pagehide", leave(true), { capture: true });

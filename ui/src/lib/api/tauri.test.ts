@@ -67,3 +67,47 @@ test("shell functions call their own commands", async () => {
 		["export_character", { id: "c", format: "json-v3" }],
 	]);
 });
+
+test("access is reported as it changes", async () => {
+	const heard: string[] = [];
+	invoke.mockResolvedValue(null);
+	const stop = new TauriTransport().watchAccess(({ state }) => heard.push(state));
+	expect(invoke.mock.calls[0]?.[0]).toBe("watch_access");
+	callbacks[0]?.({ index: 0, message: { state: "opening" } });
+	callbacks[0]?.({ index: 1, message: { state: "open" } });
+	stop();
+	callbacks[0]?.({ index: 2, message: { state: "opening" } });
+	expect(heard).toEqual(["opening", "open"]);
+});
+
+test("shell without a lock is open", async () => {
+	const heard: string[] = [];
+	invoke.mockRejectedValue("command not found");
+	new TauriTransport().watchAccess(({ state }) => heard.push(state));
+	await vi.waitFor(() => expect(heard).toEqual(["open"]));
+});
+
+test("lock and encryption call their own commands", async () => {
+	invoke.mockResolvedValue(null);
+	const shell = new TauriTransport();
+	await shell.unlock("recovery_code", "CNK6C");
+	await shell.lock();
+	await shell.markActive();
+	await shell.prepareProtection("kettle");
+	await shell.forgetPreparation();
+	await shell.protect("CNK6C");
+	await shell.unprotect("kettle");
+	await shell.restartLocked();
+	await shell.savedLanguage();
+	expect(invoke.mock.calls.map((call) => call.slice(0, 2))).toEqual([
+		["unlock", { kind: "recovery_code", text: "CNK6C" }],
+		["lock", {}],
+		["mark_active", {}],
+		["prepare_protection", { passphrase: "kettle" }],
+		["forget_preparation", {}],
+		["protect", { code: "CNK6C" }],
+		["unprotect", { passphrase: "kettle" }],
+		["restart_locked", {}],
+		["saved_language", {}],
+	]);
+});

@@ -1,5 +1,6 @@
 import { Channel, convertFileSrc, invoke } from "@tauri-apps/api/core";
 import { getCurrentWebview } from "@tauri-apps/api/webview";
+import type { Access, ProtectionReport, UnlockKind } from "./access";
 import { asApiError } from "./errors";
 import type { AddedModels, Backup, Backups, CardFormat, CharacterId, ChatFileFormat, EmbeddingModel, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions } from "./generated";
 import type { Connection, Drops, ReportFormat, Transport } from "./transport";
@@ -107,6 +108,32 @@ export class TauriTransport implements Transport {
 	notify = async (title: string, text: string) => void (await ask<null>("notify", { title, text }));
 
 	restart = async () => void (await ask<null>("restart"));
+
+	watchAccess(listener: (access: Access) => void): () => void {
+		const access = new Channel<Access>();
+		access.onmessage = listener;
+		// It ends with the page. If it fails, the operations say why the data are not open.
+		ask("watch_access", { access }).catch(() => listener({ state: "open" }));
+		return () => (access.onmessage = () => {});
+	}
+
+	unlock = async (kind: UnlockKind, text: string) => void (await ask<null>("unlock", { kind, text }));
+
+	lock = async () => void (await ask<null>("lock"));
+
+	markActive = async () => void (await ask<null>("mark_active"));
+
+	prepareProtection = (passphrase: string) => ask<string>("prepare_protection", { passphrase });
+
+	forgetPreparation = async () => void (await ask<null>("forget_preparation"));
+
+	protect = (code: string) => ask<ProtectionReport>("protect", { code });
+
+	unprotect = (passphrase: string) => ask<ProtectionReport>("unprotect", { passphrase });
+
+	restartLocked = async () => void (await ask<null>("restart_locked"));
+
+	savedLanguage = () => ask<string>("saved_language");
 
 	watchDrops(drops: Drops): () => void {
 		const listening = getCurrentWebview().onDragDropEvent(({ payload }) => {

@@ -1,3 +1,4 @@
+import type { AccessControl } from "./access";
 import type { AddedModels, Backup, Backups, CardFormat, CharacterId, ChatFileFormat, EmbeddingModel, Endpoint, Event, ImportReport, LorebookFormat, Model, ModelState, PromptFile, ReadableOptions } from "./generated";
 
 /** State of the event connection to the engine. */
@@ -15,7 +16,7 @@ export interface Drops {
 }
 
 /** Connection to the engine: Tauri IPC in the desktop window, HTTP and a WebSocket in a browser. */
-export interface Transport {
+export interface Transport extends AccessControl {
 	/** Whether model files can be added by their path on this machine. */
 	readonly addsModelFiles: boolean;
 	/** Whether a whole folder of this machine can be imported. */

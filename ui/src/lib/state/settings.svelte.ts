@@ -33,8 +33,7 @@ export class SettingsState {
 
 	set(change: SettingsChange): Promise<unknown> {
 		const before = this.value;
-		const { theme = before.theme, language = before.language, notifications = before.notifications, localApi = before.localApi, weeklyUpdateCheck = before.weeklyUpdateCheck, ...others } = change;
-		this.show({ ...before, ...others, theme: theme ?? undefined, language: language ?? undefined, notifications: notifications ?? undefined, localApi: localApi ?? undefined, weeklyUpdateCheck: weeklyUpdateCheck ?? undefined });
+		this.show(changed(before, change));
 		// Sends changes one after the other, so that the later of two quick changes wins.
 		this.#sending = this.#sending.then(() => this.api.updateSettings(change)).catch((thrown: unknown) => {
 			this.show(before);
@@ -64,4 +63,11 @@ export class SettingsState {
 			this.failed(asApiError(thrown));
 		}
 	}
+}
+
+/** The settings after a change. An absent field or `null` stands for no change, except for those that may be empty. */
+function changed(before: Settings, change: SettingsChange): Settings {
+	const { defaultModel = before.defaultModel, defaultPersona = before.defaultPersona, ...others } = change;
+	const present = Object.entries(others).filter(([, value]) => value !== undefined && value !== null);
+	return { ...before, ...Object.fromEntries(present), defaultModel, defaultPersona };
 }
