@@ -145,6 +145,7 @@ export class MockEngine extends MockShell implements Transport {
 		if (scene === "backupsnone") this.backups.clear();
 		if (scene === "backupsfailed") this.backups.fail();
 		if (scene === "datawarnings") this.backups.warn();
+		if (scene.startsWith("encrypted")) this.encrypted();
 		if (scene === "localapibusy") this.localApi.busy();
 		if (scene === "trashnone") this.backups.items = [];
 		if (scene === "updates") this.updates.updated();

@@ -1,4 +1,5 @@
-import { start } from "../../src/start";
+import { openGate } from "../../src/gate";
+import { preparePage, start } from "../../src/start";
 import { extras } from "../../src/lib/text/extras.svelte";
 import { Streamed } from "../../src/lib/text/streamed";
 import { MockEngine } from "./engine";
@@ -12,7 +13,18 @@ localStorage.removeItem("inglenook.library");
 localStorage.setItem("inglenook.look", JSON.stringify({ theme, layout: query.get("layout") ?? "bubbles" }));
 
 const engine = new MockEngine(scene, theme as "light" | "dark", query.get("language") ?? "en");
-const app = start(engine);
-// Tests use these to reach states that clicks cannot.
-Object.assign(window, { app, engine, text: { extras, patterns, Streamed } });
-void play(scene, engine, app);
+preparePage(engine);
+if (query.get("access") === "locked") {
+	// The lock page comes first. Its app has the theme of the system until it is open.
+	document.documentElement.dataset.theme = theme;
+	Object.assign(window, { engine });
+	engine.locked({ unlockAtLogin: query.get("keychain") === "on" });
+	openGate(engine, (app) => Object.assign(window, { app }));
+	document.documentElement.dataset.ready = "yes";
+} else {
+	const app = start(engine);
+	// Tests use these to reach states that clicks cannot.
+	Object.assign(window, { app, engine, text: { extras, patterns, Streamed } });
+	engine.watchAccess((access) => app.encryption.follow(access));
+	void play(scene, engine, app);
+}

@@ -4,6 +4,7 @@ import type { TextField } from "../../src/lib/state/fields";
 import type { Tab } from "../../src/lib/state/xray/xray.svelte";
 import { extras } from "../../src/lib/text/extras.svelte";
 import { documents, pictures, scenery, tools } from "./chatScenes";
+import { PASSPHRASE } from "./access";
 import { message, REPLY, swipe } from "./data";
 import { RICH } from "./rich";
 import type { MockEngine } from "./engine";
@@ -18,7 +19,7 @@ export const SCENES = [
 	"books", "booksnone", "book", "bookchosen", "bookcopy", "entry", "entrynew", "bookabout", "booktry",
 	"people", "peoplelist", "chosen", "bulktags", "filtered", "imported", "folder", "folderended", "editor", "editorscene", "editornote", "editorcard", "editorfiles", "lore", "cardscripts", "new", "models", "modelsettings", "modeladapters", "modelmoves", "modelmove", "modeltasks", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "settings", "writing", "personas", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "health", "toolservers", "toolserversnone", "toolserveredit", "toolserverspaste",
 	"backups", "backupsnone", "backupsfailed", "backupsrestore", "datawarnings", "trash", "trashnone", "trashdelete",
-	"privacy", "privacydelete",
+	"privacy", "privacydelete", "encryptabout", "encryptcode", "encryptreport", "encrypted", "encryptedchange",
 	"updates", "updatesdownload", "updatesready", "updatespackage", "updatesfailed",
 	"help", "helperror", "helpsearch", "helplist",
 ] as const;
@@ -181,6 +182,7 @@ export async function play(scene: Scene, engine: MockEngine, app: App): Promise<
 	if (scene.startsWith("toolserver")) await toolServers(scene, app);
 	if (scene.startsWith("backups") || scene.startsWith("trash")) await safety(scene, app);
 	if (scene.startsWith("privacy")) await privacy(scene, app);
+	if (scene.startsWith("encrypt")) await encryption(scene, engine, app);
 	if (scene.startsWith("updates")) await updates(scene, engine, app);
 	if (scene.startsWith("help")) await help(scene, app);
 	document.documentElement.dataset.ready = "yes";
@@ -192,6 +194,28 @@ async function privacy(scene: Scene, app: App): Promise<void> {
 	await press("[data-testid=settings-privacy]");
 	await until(() => (document.querySelector("[data-testid=taken-write_log]")?.textContent ?? "") !== "");
 	if (scene === "privacydelete") await press("[data-testid=choice-off]");
+}
+
+/** Shows the encryption: its dialog step by step, and an encrypted folder with a file that is not. */
+async function encryption(scene: Scene, engine: MockEngine, app: App): Promise<void> {
+	if (scene === "encrypted") engine.protection = { ...engine.protection, plainLeftovers: ["/home/sam/.local/share/inglenook/backups/assets/3f/3f9b12"] };
+	app.go("settings");
+	await press("[data-testid=settings-privacy]");
+	if (scene === "encryptedchange") return press("[data-testid=change-passphrase-open]");
+	if (scene === "encrypted") return until(() => document.querySelector("[data-testid=plain-leftovers]") !== null);
+	await press("[data-testid=encrypt-open]");
+	await until(() => document.querySelector("[data-testid=conversion-about]") !== null);
+	const { conversion } = app.encryption;
+	if (!conversion || scene === "encryptabout") return;
+	conversion.passphrase = conversion.repeated = PASSPHRASE;
+	conversion.step = "passphrase";
+	await conversion.prepare();
+	if (scene === "encryptreport") {
+		conversion.typed = conversion.code;
+		engine.report = { ...engine.report, failed: [{ file: "thumbnails/3f/3f9b12", reason: "permission denied" }], secondPlaceMissing: true };
+		await conversion.convert();
+	}
+	await until(() => document.querySelector("[data-testid=recovery-code], [data-testid=protection-report]") !== null);
 }
 
 /** Shows the updates: a newer version and the one before, a download, a package, and a failed check. */

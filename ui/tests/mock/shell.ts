@@ -1,8 +1,9 @@
 import type { ImportReport } from "../../src/lib/api/generated";
 import type { Drops } from "../../src/lib/api/transport";
+import { MockAccess } from "./access";
 
 /** The shell of the scripted engine: dialogs that are answered at once, and records of what the page asked for. */
-export class MockShell {
+export class MockShell extends MockAccess {
 	readonly addsModelFiles = true;
 	readonly importsFolders = true;
 	readonly desktop = true;

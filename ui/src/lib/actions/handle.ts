@@ -9,7 +9,8 @@ const SAME: Record<string, string> = { "Mod+=": "Mod+Plus", "Mod+_": "Mod+-" };
 
 /** Runs the action of a key. */
 export function handleKey(app: App, event: KeyboardEvent): void {
-	if (event.defaultPrevented || composing(event)) return;
+	// A covered page must not change.
+	if (event.defaultPrevented || composing(event) || app.encryption.cover) return;
 	const pressed = shortcutOf(event);
 	const shortcut = SAME[pressed] ?? pressed;
 	const inText = event.target instanceof HTMLElement && event.target.matches(FIELDS);

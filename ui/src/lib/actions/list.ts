@@ -103,6 +103,8 @@ const LIST = [
 	{ id: "import", group: "go", shortcut: "Mod+O", available: always, run: (app) => app.import() },
 	{ id: "importFolder", group: "go", shortcut: "", available: (app) => app.api.shell.importsFolders && app.folder.progress === null, run: (app) => app.folder.start() },
 	{ id: "newCharacter", group: "go", shortcut: "", available: always, run: (app) => app.edit(null) },
+	{ id: "lock", group: "go", shortcut: "Mod+Shift+H", available: (app) => app.encryption.lockable, run: (app) => app.encryption.lock(), overDialogs: true },
+	{ id: "hide", group: "go", shortcut: "Mod+Shift+H", available: (app) => !app.encryption.lockable, run: (app) => app.encryption.hide(), overDialogs: true },
 	{ id: "undo", group: "go", shortcut: "Mod+Z", available: (app) => editing(app) === null && app.canUndo, run: (app) => app.undoLast(), notInText: true },
 
 	{ id: "newChat", group: "chat", shortcut: "Mod+N", available: (app) => character(app) !== null, run: (app) => app.newChat(character(app) ?? "") },

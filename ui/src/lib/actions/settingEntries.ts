@@ -52,6 +52,7 @@ export function settingEntries(layered: readonly LayeredSetting[]): SettingEntry
 		entry("health", "health", t("settings.health")),
 		entry("health", "about", t("about.title"), t("about.text"), t("settings.health")),
 		entry("privacy", "privacy", t("settings.privacy"), t("privacy.about")),
+		entry("privacy", "encryption", t("encryption.title"), t("encryption.about"), t("settings.privacy")),
 		entry("privacy", "forgetDays", t("forget.daysTitle"), t("forget.daysAbout"), t("settings.privacy")),
 		...layered.map((setting) => ({
 			...placeOf(setting),

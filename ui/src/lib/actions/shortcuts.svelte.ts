@@ -67,9 +67,11 @@ export class Shortcuts {
 	}
 }
 
-/** The editor's undo and the one of the window never run in the same place. */
+/** The editor's undo and the one of the window never run in the same place, and a page that can be locked is not hidden. */
 function apart(one: Action, two: Action): boolean {
-	return (one.group === "editor") !== (two.group === "editor") && [one.id, two.id].includes("undo");
+	const ids = [one.id, two.id];
+	if (ids.includes("lock") && ids.includes("hide")) return true;
+	return (one.group === "editor") !== (two.group === "editor") && ids.includes("undo");
 }
 
 function stored(): Changes {

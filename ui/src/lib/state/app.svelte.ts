@@ -13,6 +13,7 @@ import { ChatDeletion, type ChatToDelete } from "./deletion.svelte";
 import { Documents } from "./documents.svelte";
 import { Editor } from "./editor.svelte";
 import { EncryptionHint } from "./encryptionHint.svelte";
+import { EncryptionState } from "./encryption.svelte";
 import { EngineEvents } from "./events";
 import type { TextField } from "./fields";
 import { FolderImport } from "./folderImport.svelte";
@@ -44,6 +45,7 @@ import { Formats } from "./prompts/formats.svelte";
 import { Samplers } from "./prompts/samplers.svelte";
 import { TemplateEditors } from "./prompts/templateEditors.svelte";
 import { Templates } from "./prompts/templates.svelte";
+import { watchActivity } from "./watchActivity";
 import { watchLeaving } from "./leaving";
 import { Xray } from "./xray/xray.svelte";
 
@@ -99,6 +101,7 @@ export class App {
 	readonly deletion: ChatDeletion;
 	readonly forgetting: Forgetting;
 	readonly links: Links;
+	readonly encryption: EncryptionState;
 	/** `null` outside the desktop window. */
 	readonly zoom: Zoom | null;
 
@@ -180,6 +183,7 @@ export class App {
 		this.books = new Books(this.api);
 		this.folder = new FolderImport(this.api, { announce: (text) => (this.announcement = text), attempt: (action) => this.attempt(action) });
 		this.zoom = shell.desktop ? new Zoom((factor) => this.attempt(() => shell.setZoom(factor))) : null;
+		this.encryption = new EncryptionState(this.api, this.fail);
 		this.links = new Links((address) => this.attempt(() => shell.openLink(address)));
 		allowPictures(shell.assetBase);
 		this.openings = new Openings(shell);
@@ -197,11 +201,13 @@ export class App {
 		});
 		const unheed = this.openings.start();
 		const unwatchClosing = watchLeaving(this.api);
+		const unwatchActivity = shell.desktop ? watchActivity(() => shell.markActive()) : () => {};
 		void this.load();
 		return () => {
 			unsubscribe();
 			unheed();
 			unwatchClosing();
+			unwatchActivity();
 			unwatch();
 		};
 	}
@@ -222,6 +228,8 @@ export class App {
 			this.startup = startup;
 			for (const notice of startup.notices) this.toasts.show({ kind: "news", text: notice }, Infinity);
 			await this.loadAll();
+			// The shortcut for locking needs it, the first screen does not.
+			void this.encryption.load();
 		} catch (thrown) {
 			this.startFailure = asApiError(thrown);
 		}

@@ -30,3 +30,9 @@ export async function print(html: string, title: string): Promise<void> {
 	frame.contentWindow?.addEventListener("afterprint", () => frame.remove());
 	frame.contentWindow?.print();
 }
+
+/** Removes the document that was printed last. Not every system says when its print dialog has closed. */
+export function forgetPrinted(): void {
+	printed?.remove();
+	printed = null;
+}
