@@ -1,6 +1,14 @@
+import { openGate } from "./gate";
 import { isTauri } from "./lib/api/shell";
 import { HttpTransport, takeToken } from "./lib/api/http";
-import { start } from "./start";
+import { preparePage, start } from "./start";
 
-const transport = isTauri() ? new (await import("./lib/api/tauri")).TauriTransport() : new HttpTransport(takeToken());
-start(transport);
+if (isTauri()) {
+	const transport = new (await import("./lib/api/tauri")).TauriTransport();
+	preparePage(transport);
+	openGate(transport);
+} else {
+	const transport = new HttpTransport(takeToken());
+	preparePage(transport);
+	start(transport);
+}

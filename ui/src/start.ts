@@ -6,11 +6,14 @@ import { keepComposing } from "./lib/parts/composing";
 import { keepContextMenu } from "./lib/parts/contextMenu";
 import { App } from "./lib/state/app.svelte";
 
+/** Registers the listeners of the page. They must be its first ones. */
+export function preparePage({ desktop }: Pick<Transport, "desktop">): void {
+	keepComposing(window);
+	if (desktop && !import.meta.env.DEV) window.addEventListener("contextmenu", keepContextMenu);
+}
+
 /** Mounts the UI on the page, connected to the engine through `transport`. */
 export function start(transport: Transport): App {
-	// This listener must be registered first.
-	keepComposing(window);
-	if (transport.desktop && !import.meta.env.DEV) window.addEventListener("contextmenu", keepContextMenu);
 	const app = new App(transport);
 	const target = document.getElementById("app") ?? document.body;
 	mount(Root, { target, props: { app } });

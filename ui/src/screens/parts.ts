@@ -6,6 +6,7 @@ export const parts = {
 	models: () => import("./models/ModelsScreen.svelte"),
 	prompts: () => import("./prompts/PromptsScreen.svelte"),
 	settings: () => import("./settings/SettingsScreen.svelte"),
+	conversion: () => import("./settings/encryption/ConversionDialog.svelte"),
 	help: () => import("./help/HelpDialog.svelte"),
 };
 
