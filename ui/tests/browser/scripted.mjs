@@ -22,7 +22,7 @@ export const SCENES = [
 	...["editor", "editorscene", "editornote", "editorcard", "editorfiles", "editormemory", "lore", "new", "models", "modelsettings", "modeladapters", "modelmoves", "modelmove", "modeltasks", "downloads", "hubsearch", "hubfiles", "hubsettings", "endpoint", "endpointedit", "picker", "pickersearch", "imports", "localapi", "localapibusy", "localapikey", "localapimade", "settings", "writing", "personas", "health"],
 	...["toolservers", "toolserversnone", "toolserveredit", "toolserverspaste"],
 	...["backups", "backupsnone", "backupsfailed", "backupsrestore", "datawarnings", "trash", "trashnone", "trashdelete"],
-	...["privacy", "privacydelete"],
+	...["privacy", "privacydelete", "encryptabout", "encryptcode", "encryptreport", "encrypted", "encryptedchange"],
 	...["updates", "updatesdownload", "updatesready", "updatespackage", "updatesfailed"],
 	...["help", "helperror", "helpsearch", "helplist"],
 ];
@@ -45,8 +45,8 @@ export async function serveScripted() {
 	return { address: server.resolvedUrls.local[0], stop };
 }
 
-export async function open(page, address, scene, theme = "dark", language = "en") {
-	await page.goto(`${address}?scene=${scene}&theme=${theme}&language=${language}`);
+export async function open(page, address, scene, theme = "dark", language = "en", access = "open") {
+	await page.goto(`${address}?scene=${scene}&theme=${theme}&language=${language}&access=${access}`);
 	await page.waitForSelector("html[data-ready]");
 }
 
@@ -62,5 +62,5 @@ export async function scriptedPage(options) {
 	page.setDefaultTimeout(WAIT_MS);
 	const errors = [];
 	page.on("pageerror", (error) => errors.push(`${page.url()}: ${error.message}`));
-	return { page, errors, id: (name) => page.getByTestId(name), show: (scene, theme, language) => open(page, scripted.address, scene, theme, language) };
+	return { page, errors, id: (name) => page.getByTestId(name), show: (scene, theme, language, access) => open(page, scripted.address, scene, theme, language, access) };
 }
