@@ -117,6 +117,9 @@ test.each([
 	["where are my files", "privacy#data"],
 	["phone", "local-api#server"],
 	["password", "privacy#keys"],
+	["password", "privacy#encryption"],
+	["forgot passphrase", "privacy#encryption"],
+	["boss key", "privacy#lock"],
 	["jailbreak", "prompt-templates"],
 	["world info", "lorebooks"],
 	["swipe", "chatting#replies"],
@@ -138,6 +141,8 @@ test.each([
 	["grafikkarte", "models#graphics"],
 	["handy", "local-api#server"],
 	["schreibt für mich", "chatting#draft"],
+	["passwort vergessen", "privacy#encryption"],
+	["sperren", "privacy#lock"],
 ])("German words lead to their topic: %s", (query, topic) => {
 	expect(searchHelp(german, query).slice(0, 5).map((hit) => hit.topic)).toContain(topic);
 });
