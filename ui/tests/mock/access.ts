@@ -12,7 +12,7 @@ const plain = (code: string) => code.toUpperCase().replace(/[\s-]/g, "");
 
 /** A data folder that the shell locks, encrypts and decrypts. The test sets how it begins. */
 export class MockAccess implements AccessControl {
-	protection: ProtectionStatus = { protected: false, unlockAtLogin: false, kdf: null, since: null, unfinished: null, keyFileProblem: null, plainLeftovers: [] };
+	protection: ProtectionStatus = { protected: false, unlockAtLogin: false, kdf: null, since: null, unfinished: null, keyFileProblem: null, plainLeftovers: [], swap: "none" };
 	/** The result of the next conversion. */
 	report: ProtectionReport = { databases: 14, files: 212, failed: [], plainLeftovers: [], secondPlaceMissing: false };
 	access: Access = { state: "open" };
