@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::{copy_files, database, files_below, open_as, open_plain, open_protected};
 use crate::encryption::cipher;
+use crate::search;
 use crate::tests::{create_library, fixed_keys, other_keys, say, shown, write_key_file};
 use crate::{BackupKind, FolderKeys, Store, StoreError};
 
@@ -34,6 +35,7 @@ async fn interrupted_folder(to: &Path, journal_mode: &str) {
     drop(store);
     let conn = Connection::open(database(from.path())).unwrap();
     cipher::unlock(&conn, Some(&fixed_keys())).unwrap();
+    search::register(&conn).unwrap();
     conn.pragma_update(None, "journal_mode", journal_mode)
         .unwrap();
     // With so small a cache, changed pages reach the files before the commit.
