@@ -43,7 +43,7 @@ pub(crate) fn open(app: &App, data_dir: &Path) -> tauri::Result<()> {
     let window = WebviewWindowBuilder::from_config(app, config)?
         .data_directory(profile)
         // A profile on the disk could keep what the page has shown.
-        .incognito(is_protected)
+        .incognito(is_protected && !is_automated())
         .theme(theme)
         .background_color(if theme == Some(tauri::Theme::Light) {
             LIGHT
@@ -79,6 +79,13 @@ fn delete_profile(profile: &Path) {
     {
         tracing::warn!(%error, "the old profile of the page stays");
     }
+}
+
+/// Whether tests drive the window, which WebKitGTK allows with a lasting profile only. No released
+/// program does it.
+fn is_automated() -> bool {
+    cfg!(debug_assertions)
+        && std::env::var_os("TAURI_WEBVIEW_AUTOMATION").is_some_and(|value| value == "true")
 }
 
 /// Brings the window to the front.

@@ -10,6 +10,11 @@ use crate::processes;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 4 << 20;
+const PAGE: u64 = 4096;
+/// Pages whose entries are read at once.
+const PAGES: u64 = 1 << 16;
+/// Bits of an entry in `/proc/PID/pagemap` whose page has content: in memory, or swapped.
+const HAS_CONTENT: u64 = 0b11 << 62;
 /// Bytes that two reads share, more than a text has.
 const OVERLAP: usize = 1 << 10;
 
@@ -24,9 +29,11 @@ pub(crate) fn tree_holds(root: u32, text: &str) -> bool {
 }
 
 fn holds(id: u32, search: &AhoCorasick) -> bool {
-    match File::open(format!("/proc/{id}/mem")) {
-        Ok(memory) => mappings(id)
+    let open = |name| File::open(format!("/proc/{id}/{name}"));
+    match open("mem").and_then(|memory| Ok((memory, open("pagemap")?))) {
+        Ok((memory, pages)) => mappings(id)
             .into_iter()
+            .flat_map(|range| with_content(&pages, range))
             .any(|range| holds_in(&memory, range, search)),
         Err(error) => {
             assert!(
@@ -62,6 +69,30 @@ fn holds_in(memory: &File, range: Range<u64>, search: &AhoCorasick) -> bool {
 fn mappings(id: u32) -> Vec<Range<u64>> {
     let maps = fs::read_to_string(format!("/proc/{id}/maps")).unwrap_or_default();
     maps.lines().filter_map(mapping).collect()
+}
+
+/// The parts of a mapping that have content. WebKit reserves gigabytes that it does not use.
+fn with_content(pages: &File, mapping: Range<u64>) -> Vec<Range<u64>> {
+    let mut parts: Vec<Range<u64>> = Vec::new();
+    let mut entries = vec![0; usize::try_from(PAGES * 8).unwrap()];
+    let mut at = mapping.start;
+    while at < mapping.end {
+        let count = PAGES.min((mapping.end - at) / PAGE);
+        let entries = &mut entries[..usize::try_from(count * 8).unwrap()];
+        if pages.read_exact_at(entries, at / PAGE * 8).is_err() {
+            break;
+        }
+        for entry in entries.chunks_exact(8) {
+            if u64::from_le_bytes(entry.try_into().unwrap()) & HAS_CONTENT != 0 {
+                match parts.last_mut() {
+                    Some(last) if last.end == at => last.end += PAGE,
+                    _ => parts.push(at..at + PAGE),
+                }
+            }
+            at += PAGE;
+        }
+    }
+    parts
 }
 
 /// Reads a line such as `7f00-7f80 rw-p 00000000 00:00 0 [heap]`.
