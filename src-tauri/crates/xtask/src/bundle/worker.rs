@@ -9,6 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// The kernels with tile instructions, which Wine does not permit, so that they cannot be tested.
+/// Processors that have these instructions use the next fastest kernels.
+const WITH_TILES: &str = "ggml-cpu-sapphirerapids.dll";
+
 /// Builds the worker for this machine's system, and returns the libraries that it needs beside it.
 ///
 /// # Errors
@@ -45,7 +49,9 @@ pub(super) fn build_for_windows(toolchain: &Toolchain) -> Result<Vec<PathBuf>> {
     let built = llama_folder(arguments(&mut toolchain.cargo("rustc")?, "portable"))?;
     let is_library = |name: &str| name.ends_with(".dll");
     let mut libraries = files_of(&built.join("bin"), is_library)?;
-    libraries.extend(files_of(&built.join("backends"), is_library)?);
+    libraries.extend(files_of(&built.join("backends"), |name| {
+        is_library(name) && name != WITH_TILES
+    })?);
     libraries.extend(toolchain.runtime_libraries()?);
     let programs = toolchain.programs()?;
     libraries

@@ -10,7 +10,7 @@ use anyhow::Result;
 use std::path::Path;
 
 /// Crates whose unit tests need no other program.
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "context",
     "documents",
     "domain",
@@ -18,6 +18,7 @@ const CRATES: [&str; 12] = [
     "jinja",
     "launcher",
     "mcp",
+    "protection",
     "provider",
     "recall",
     "store",
