@@ -420,8 +420,10 @@ mod tests {
         #[test]
         fn splits_sentences_like_the_unicode_rule(parts in vec(select(&PARTS[..]), 0..16)) {
             let text = parts.concat();
-            let by_rule: Vec<(usize, &str)> = text.split_sentence_bound_indices().collect();
-            prop_assert_eq!(sentences(&text).collect::<Vec<_>>(), by_rule);
+            let ours: Vec<(usize, &str)> = sentences(&text).collect();
+            // The library computes a wrong number for an empty text, which collecting them would ask for.
+            let equal = ours.iter().copied().eq(text.split_sentence_bound_indices());
+            prop_assert!(equal, "{ours:?}");
         }
     }
 }
