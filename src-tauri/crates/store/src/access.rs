@@ -213,6 +213,8 @@ tables! {
     drafts: Drafts, drafts_mut: DraftsMut;
     /// Reports of imports.
     import_reports: ImportReports, import_reports_mut: ImportReportsMut;
+    /// Choices of the window's page by key.
+    page_values: PageValues, page_values_mut: PageValuesMut;
     /// Layered settings: JSON values by owner and key.
     scoped_settings: ScopedSettings, scoped_settings_mut: ScopedSettingsMut;
     /// App settings: JSON values by key.

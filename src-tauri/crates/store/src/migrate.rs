@@ -74,6 +74,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0066_search_folding.sql"),
     include_str!("migrations/0067_swipe_variables.sql"),
     include_str!("migrations/0068_drafts.sql"),
+    include_str!("migrations/0069_page_values.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

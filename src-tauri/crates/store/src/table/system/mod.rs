@@ -1,5 +1,5 @@
-//! Data of the app itself: settings, drafts, keys of the local API, import reports, and chats with
-//! stale KV caches.
+//! Data of the app itself: settings, choices of the page, drafts, keys of the local API, import
+//! reports, and chats with stale KV caches.
 //!
 //! Guarantees
 //! - A key of the local API is stored only as a hash.
@@ -9,6 +9,7 @@
 mod api_key;
 mod draft;
 mod import_report;
+mod page_value;
 mod scoped_setting;
 mod setting;
 mod stale_cache;
