@@ -63,6 +63,7 @@ mod odd_endpoints;
 mod odd_imports;
 mod other_app_files;
 mod other_app_models;
+mod page_values;
 mod personas;
 mod plain_chats;
 mod planted;

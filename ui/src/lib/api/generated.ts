@@ -38,6 +38,10 @@ export function client(call: Call) {
 		/** Whether to say that the chats are not encrypted: after the first week, until the hint is dismissed. */
 		hintsAtEncryption: () => call("hints_at_encryption", {  }) as Promise<boolean>,
 		dismissEncryptionHint: () => call("dismiss_encryption_hint", {  }) as Promise<void>,
+		/** Choices of the window's page, such as the text size. A page in a browser keeps its own there. */
+		pageValues: () => call("page_values", {  }) as Promise<PageValue[]>,
+		/** Keeps a choice of the window's page; without a value it is removed. */
+		savePageValue: (key: string, value: string | null) => call("save_page_value", { key, value }) as Promise<void>,
 		/** The server of the local API: whether it is on, its address, and why it failed. */
 		localApi: () => call("local_api", {  }) as Promise<LocalApi>,
 		/** The keys of the local API, the oldest first. */
@@ -2748,6 +2752,12 @@ export type OtherAppModels = {
 	/**  Names of the models that are not in the library. */
 	models: string[],
 	bytes: number | null,
+};
+
+/**  A choice of the window's page, such as the text size. The page defines the key and the value. */
+export type PageValue = {
+	key: string,
+	value: string,
 };
 
 /**  A past turn in the list of the X-ray page. */

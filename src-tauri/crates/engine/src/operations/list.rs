@@ -44,6 +44,11 @@ macro_rules! operations {
             /// hint is dismissed.
             config.encryption_hint: hints_at_encryption() -> bool;
             config.encryption_hint: dismiss_encryption_hint() -> ();
+            /// Choices of the window's page, such as the text size. A page in a browser keeps its
+            /// own there.
+            config.page_values: page_values() -> Vec<PageValue>;
+            /// Keeps a choice of the window's page; without a value it is removed.
+            config.page_values: save_page_value(key: String, value: Option<String>) -> ();
 
             /// The server of the local API: whether it is on, its address, and why it failed.
             config.access: local_api() -> LocalApi;

@@ -24,6 +24,7 @@ use crate::settings::model_lookup::ModelLookup;
 use crate::settings::model_moves::ModelMoves;
 use crate::settings::model_speeds::ModelSpeeds;
 use crate::settings::models::Models;
+use crate::settings::page_values::PageValues;
 use crate::settings::privacy::Privacy;
 use crate::settings::prompts::Prompts;
 use crate::settings::protection::Protection;
@@ -43,6 +44,7 @@ pub(crate) struct SettingsRooms {
     pub(crate) privacy: Privacy,
     pub(crate) protection: Protection,
     pub(crate) encryption_hint: EncryptionHint,
+    pub(crate) page_values: PageValues,
     pub(crate) token_counts: TokenCounts,
     pub(crate) access: Access,
     pub(crate) prompts: Prompts,
@@ -89,6 +91,7 @@ impl Configuration {
         let keychain = Keychain::new(Arc::new(secrets));
         let protection = Protection::new(&base, &keychain);
         let encryption_hint = EncryptionHint::new(&base);
+        let page_values = PageValues::new(&base);
         let model_lookup = ModelLookup::new(&base);
         let token_counts = TokenCounts::new(&base, &local);
         let access = Access::new(&base, &app_settings);
@@ -166,6 +169,7 @@ impl Configuration {
             privacy,
             protection,
             encryption_hint,
+            page_values,
             token_counts,
             access,
             prompts,

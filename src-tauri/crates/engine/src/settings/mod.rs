@@ -18,6 +18,7 @@ pub(crate) mod model_lookup;
 pub(crate) mod model_moves;
 pub(crate) mod model_speeds;
 pub(crate) mod models;
+pub(crate) mod page_values;
 pub(crate) mod privacy;
 pub(crate) mod prompts;
 pub(crate) mod protection;

@@ -154,6 +154,10 @@ fn library_calls() -> Vec<(&'static str, Value)> {
     });
     let jinja = canary("jinja") + "{% for m in messages %}{{ m.content }}{% endfor %}";
     vec![
+        (
+            "save_page_value",
+            json!({ "key": "palette", "value": canary("pagevalue") }),
+        ),
         ("create_lorebook", json!({ "name": canary("emptybook") })),
         (
             "save_mode",
