@@ -7,6 +7,8 @@ const tauri = {
 	patterns: [{ group: ["@tauri-apps/*"], message: "Only lib/api/tauri.ts knows Tauri; the UI also runs in a browser." }],
 };
 
+const storage = { name: "localStorage", message: "Use the values of the app; the window of an encrypted folder has no storage of its own." };
+
 export default ts.config(
 	{ ignores: ["dist", "test-results", "node_modules", "src/lib/api/generated.ts"] },
 	...ts.configs.recommended,
@@ -17,6 +19,7 @@ export default ts.config(
 			eqeqeq: "error",
 			"no-console": "error",
 			"no-restricted-imports": ["error", tauri],
+			"no-restricted-globals": ["error", storage],
 			"@typescript-eslint/no-explicit-any": "error",
 			"@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
 		},
@@ -29,5 +32,6 @@ export default ts.config(
 	// The one place where a model's text enters the page.
 	{ files: ["src/lib/text/Prose.svelte"], rules: { "svelte/no-at-html-tags": "off" } },
 	{ files: ["src/lib/api/tauri.ts"], rules: { "no-restricted-imports": "off" } },
+	{ files: ["src/lib/state/pageValues.ts", "**/*.test.ts", "tests/**"], rules: { "no-restricted-globals": "off" } },
 	{ files: ["tests/browser/**"], rules: { "no-console": "off" } },
 );

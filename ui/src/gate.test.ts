@@ -14,7 +14,7 @@ function opened(first: Access, stays = false) {
 	const shown: LockState[] = [];
 	const follow = vi.fn(() => stays);
 	const pages = {
-		start: vi.fn(() => ({ encryption: { follow } }) as never),
+		start: vi.fn(async () => ({ encryption: { follow } }) as never),
 		lock: (lock: LockState) => {
 			shown.push(lock);
 			return remove;
@@ -67,14 +67,24 @@ test("app that was started too early reloads the page", () => {
 	expect(pages.reload).toHaveBeenCalledOnce();
 });
 
+test("app starts once while it reads its choices", () => {
+	const { shell, pages, follow } = opened({ state: "opening" });
+	shell.enter({ state: "opening" });
+	shell.enter({ state: "open" });
+	expect([pages.start.mock.calls.length, follow.mock.calls.length, pages.reload.mock.calls.length]).toEqual([1, 0, 0]);
+	shell.enter(LOCKED);
+	expect(pages.reload).toHaveBeenCalledOnce();
+});
+
 test("folder that opens again reloads the page", () => {
 	const { shell, pages } = opened({ state: "open" });
 	shell.enter({ state: "opening" });
 	expect(pages.reload).toHaveBeenCalledOnce();
 });
 
-test("page stays while its dialog converts the folder", () => {
+test("page stays while its dialog converts the folder", async () => {
 	const { shell, pages, follow } = opened({ state: "open" }, true);
+	await pages.start.mock.results[0]?.value;
 	shell.enter({ state: "converting", encrypting: true });
 	shell.enter({ state: "converted" });
 	expect(follow.mock.calls).toEqual([[{ state: "converting", encrypting: true }], [{ state: "converted" }]]);

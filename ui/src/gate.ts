@@ -3,8 +3,10 @@ import "./app.css";
 import type { Access, AccessControl } from "./lib/api/access";
 import type { Transport } from "./lib/api/transport";
 import { setLanguage } from "./lib/i18n/i18n.svelte";
+import { api } from "./lib/state/api";
 import type { App } from "./lib/state/app.svelte";
 import { LockState } from "./lib/state/lock.svelte";
+import { loadPageValues } from "./lib/state/pageValues";
 import LockScreen from "./screens/lock/LockScreen.svelte";
 import { start } from "./start";
 
@@ -13,7 +15,8 @@ type Guarded = Pick<App, "encryption">;
 
 /** What the gate does with the page. */
 export interface Pages {
-	start(): Guarded;
+	/** Shows the app as soon as the choices of the page are read. */
+	start(): Promise<Guarded>;
 	/** Shows the lock page. The returned function removes it. */
 	lock(lock: LockState): () => void;
 	reload(): void;
@@ -22,12 +25,13 @@ export interface Pages {
 /**
  * Shows the lock page while the data are locked, and the app otherwise.
  *
- * The app starts while an unprotected folder is still being opened: its calls wait for that. An app on the page is never unmounted. If
+ * The app is started while an unprotected folder is still being opened, and appears when its choices are read. An app on the page is never unmounted. If
  * the folder closes, the page is loaded again, unless a dialog of the app shows how it is converted.
  */
 export class Gate {
+	#started = false;
 	#app: Guarded | null = null;
-	/** The folder was open while the app was on the page. */
+	/** The folder has been open since the app was started. */
 	#opened = false;
 	#lock: { state: LockState; remove: () => void } | null = null;
 
@@ -41,7 +45,7 @@ export class Gate {
 	}
 
 	#receive(access: Access): void {
-		if (this.#app) this.#guard(this.#app, access);
+		if (this.#started) this.#guard(access);
 		else if (access.state === "open" || (access.state === "opening" && !this.#lock)) this.#start(access);
 		else this.#showLock(access);
 	}
@@ -51,7 +55,8 @@ export class Gate {
 		this.#lock?.remove();
 		this.#lock = null;
 		this.#opened = access.state === "open";
-		this.#app = this.pages.start();
+		this.#started = true;
+		void this.pages.start().then((app) => (this.#app = app));
 	}
 
 	#showLock(access: Access): void {
@@ -62,18 +67,18 @@ export class Gate {
 		} else this.#lock.state.receive(access);
 	}
 
-	#guard(app: Guarded, access: Access): void {
+	#guard(access: Access): void {
 		const expected = access.state === "open" || (access.state === "opening" && !this.#opened);
 		if (access.state === "open") this.#opened = true;
-		if (!app.encryption.follow(access) && !expected) this.pages.reload();
+		if (!this.#app?.encryption.follow(access) && !expected) this.pages.reload();
 	}
 }
 
 /** Shows the lock page or the app, as the folder is. The returned function stops that. */
 export function openGate(transport: Transport, started: (app: App) => void = () => {}): () => void {
 	const pages: Pages = {
-		start: () => {
-			const app = start(transport);
+		start: async () => {
+			const app = start(transport, await loadPageValues(api(transport)));
 			started(app);
 			return app;
 		},

@@ -1,6 +1,7 @@
 import { openGate } from "./gate";
 import { isTauri } from "./lib/api/shell";
 import { HttpTransport, takeToken } from "./lib/api/http";
+import { browserValues } from "./lib/state/pageValues";
 import { preparePage, start } from "./start";
 
 if (isTauri()) {
@@ -10,5 +11,5 @@ if (isTauri()) {
 } else {
 	const transport = new HttpTransport(takeToken());
 	preparePage(transport);
-	start(transport);
+	start(transport, browserValues);
 }

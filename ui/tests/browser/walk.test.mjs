@@ -82,7 +82,6 @@ test("background is made fainter", async () => {
 	await id("background-strength").getByRole("slider").focus();
 	for (let n = 0; n < 10; n++) await page.keyboard.press("ArrowLeft");
 	await eventually(async () => assert.equal(await id("backdrop").evaluate((node) => getComputedStyle(node).opacity), "0.5"));
-	await page.evaluate(() => localStorage.removeItem("inglenook.backgroundStrength"));
 });
 
 test("toasts move nothing and leave by themselves", async () => {

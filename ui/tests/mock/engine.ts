@@ -24,6 +24,7 @@ import { LICENCES } from "./licences";
 import { MockMemories } from "./memories";
 import { MockModelLoads } from "./modelLoads";
 import { MockModelList } from "./modelList";
+import { MockPageValues } from "./pageValues";
 import { MockPresets } from "./presets";
 import { MockPrivacy } from "./privacy";
 import { MockPrompts } from "./prompts";
@@ -73,6 +74,7 @@ export class MockEngine extends MockShell implements Transport {
 	readonly backups = new MockBackups();
 	readonly drafts = new MockDrafts();
 	readonly localApi = new MockLocalApi();
+	readonly pageValues = new MockPageValues();
 	readonly characters: Character[];
 	readonly chats: MockChat[] = [];
 	personas = structuredClone(data.personas);
@@ -162,7 +164,7 @@ export class MockEngine extends MockShell implements Transport {
 	async call(operation: string, args: Record<string, unknown>): Promise<unknown> {
 		await Promise.resolve();
 		if (this.broken) throw this.broken;
-		const handler = [this, this.commands, this.prompts, this.privacy, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.localApi, this.updates, this.branches, this.versions, this.tokens, this.tools, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub, this.toolServers, this.replies, this.modelList, this.library]
+		const handler = [this, this.pageValues, this.commands, this.prompts, this.privacy, this.presets, this.memories, this.books, this.folder, this.folders, this.cardFiles, this.scenery, this.backups, this.localApi, this.updates, this.branches, this.versions, this.tokens, this.tools, this.cardVersions, this.search, this.quickReplies, this.sections, this.templateSections, this.hub, this.toolServers, this.replies, this.modelList, this.library]
 			.map((part) => (part as unknown as Record<string, ((args: never) => unknown) | undefined>)[`op_${operation}`])
 			.find(Boolean);
 		if (!handler) throw { kind: "internal", message: `the scripted engine has no ${operation}` } satisfies ApiError;

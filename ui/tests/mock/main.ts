@@ -1,4 +1,6 @@
 import { openGate } from "../../src/gate";
+import { api } from "../../src/lib/state/api";
+import { loadPageValues } from "../../src/lib/state/pageValues";
 import { preparePage, start } from "../../src/start";
 import { extras } from "../../src/lib/text/extras.svelte";
 import { Streamed } from "../../src/lib/text/streamed";
@@ -9,10 +11,9 @@ import { play, type Scene } from "./scenes";
 const query = new URLSearchParams(location.search);
 const scene = (query.get("scene") ?? "chat") as Scene;
 const theme = query.get("theme") ?? "dark";
-localStorage.removeItem("inglenook.library");
-localStorage.setItem("inglenook.look", JSON.stringify({ theme, layout: query.get("layout") ?? "bubbles" }));
 
 const engine = new MockEngine(scene, theme as "light" | "dark", query.get("language") ?? "en");
+engine.pageValues.stored.set("inglenook.look", JSON.stringify({ theme, layout: query.get("layout") ?? "bubbles" }));
 preparePage(engine);
 if (query.get("access") === "locked") {
 	// The lock page comes first. Its app has the theme of the system until it is open.
@@ -22,7 +23,7 @@ if (query.get("access") === "locked") {
 	openGate(engine, (app) => Object.assign(window, { app }));
 	document.documentElement.dataset.ready = "yes";
 } else {
-	const app = start(engine);
+	const app = start(engine, await loadPageValues(api(engine)));
 	// Tests use these to reach states that clicks cannot.
 	Object.assign(window, { app, engine, text: { extras, patterns, Streamed } });
 	engine.watchAccess((access) => app.encryption.follow(access));

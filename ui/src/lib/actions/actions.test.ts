@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import en from "../i18n/en.json";
+import { browserValues } from "../state/pageValues";
 import { fuzzy, haystack, parts } from "./fuzzy";
 import { shortcutOf, shownKeys, types } from "./keys";
 import { ACTIONS } from "./list";
@@ -37,7 +38,7 @@ test("only keys without Ctrl or Alt type", () => {
 });
 
 test("default shortcuts do not collide", () => {
-	const shortcuts = new Shortcuts();
+	const shortcuts = new Shortcuts(browserValues);
 	expect(ACTIONS.filter((action) => shortcuts.conflicts(action.shortcut, action).length > 0).map(({ id }) => id)).toEqual([]);
 });
 
@@ -46,10 +47,10 @@ test("every action has a name", () => {
 });
 
 test("a changed shortcut is kept and taken from the other", () => {
-	const shortcuts = new Shortcuts();
+	const shortcuts = new Shortcuts(browserValues);
 	expect(shortcuts.conflicts("Mod+K", named("help")).map(({ id }) => id)).toEqual(["palette"]);
 	shortcuts.set(named("help"), "Mod+K");
-	const again = new Shortcuts();
+	const again = new Shortcuts(browserValues);
 	expect([again.of(named("help")), again.of(named("palette"))]).toEqual(["Mod+K", ""]);
 	again.resetAll();
 	expect(again.of(named("palette"))).toBe("Mod+K");
@@ -58,7 +59,7 @@ test("a changed shortcut is kept and taken from the other", () => {
 test("unusable stored shortcuts are ignored", () => {
 	for (const stored of ["[", "null", "7", '{"palette":7,"nonsense":"Mod+X"}']) {
 		localStorage.setItem("inglenook.shortcuts", stored);
-		expect(new Shortcuts().of(named("palette"))).toBe("Mod+K");
+		expect(new Shortcuts(browserValues).of(named("palette"))).toBe("Mod+K");
 	}
 });
 

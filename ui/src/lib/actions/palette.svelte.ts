@@ -5,6 +5,7 @@ import type { App } from "../state/app.svelte";
 import { Debounce } from "../state/debounce";
 import { mapOf, setOf } from "../state/find";
 import { foundWordsOf } from "../state/messageSearch.svelte";
+import type { PageValues } from "../state/pageValues";
 import { fuzzy, haystack } from "./fuzzy";
 import { ITEM_GROUPS, items, type Item, type ItemGroup } from "./items";
 
@@ -37,7 +38,7 @@ export class Palette {
 	#query = $state("");
 	#layered = $state.raw<readonly LayeredSetting[]>([]);
 	#hits = $state.raw<{ query: string; hits: SearchHit[] }>({ query: "", hits: [] });
-	#recent = $state.raw<readonly string[]>(stored());
+	#recent = $state.raw<readonly string[]>([]);
 	readonly #debounce = new Debounce(150);
 	readonly #words = $derived(this.#query.trim().replace(/^>\s*/, ""));
 	readonly #onlyMessages = $derived(this.#query.trim().startsWith(MESSAGES));
@@ -49,7 +50,9 @@ export class Palette {
 	constructor(
 		private readonly api: Api,
 		private readonly app: App,
-	) {}
+	) {
+		this.#recent = stored(app.values);
+	}
 
 	get query(): string {
 		return this.#query;
@@ -139,7 +142,7 @@ export class Palette {
 
 	#remember(key: string): void {
 		this.#recent = [key, ...this.#recent.filter((known) => known !== key)].slice(0, RECENT);
-		localStorage.setItem(KEY, JSON.stringify(this.#recent));
+		this.app.values.set(KEY, JSON.stringify(this.#recent));
 	}
 }
 
@@ -157,9 +160,9 @@ function marked({ excerpt }: SearchHit): number[] {
 	});
 }
 
-function stored(): string[] {
+function stored(values: PageValues): string[] {
 	try {
-		const all = JSON.parse(localStorage.getItem(KEY) ?? "[]") as unknown;
+		const all = JSON.parse(values.get(KEY) ?? "[]") as unknown;
 		return Array.isArray(all) ? all.filter((key) => typeof key === "string").slice(0, RECENT) : [];
 	} catch {
 		return [];

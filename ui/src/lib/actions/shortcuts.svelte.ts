@@ -1,3 +1,4 @@
+import type { PageValues } from "../state/pageValues";
 import { shortcutOf } from "./keys";
 import { ACTIONS, type Action, type ActionId } from "./list";
 
@@ -5,10 +6,14 @@ const KEY = "inglenook.shortcuts";
 
 type Changes = Partial<Record<ActionId, string>>;
 
-/** Shortcuts of the window, and the dialog that lists them. Like the other looks of the window, changes are kept on this machine. */
+/** Shortcuts of the window, and the dialog that lists them. */
 export class Shortcuts {
 	shown = $state(false);
-	#changes = $state.raw<Changes>(stored());
+	#changes = $state.raw<Changes>({});
+
+	constructor(private readonly values: PageValues) {
+		this.#changes = stored(values);
+	}
 
 	open(): void {
 		this.shown = true;
@@ -63,7 +68,7 @@ export class Shortcuts {
 	#keep(changes: Changes): void {
 		const real = ACTIONS.filter(({ id, shortcut }) => changes[id] !== undefined && changes[id] !== shortcut);
 		this.#changes = Object.fromEntries(real.map(({ id }) => [id, changes[id]]));
-		localStorage.setItem(KEY, JSON.stringify(this.#changes));
+		this.values.set(KEY, JSON.stringify(this.#changes));
 	}
 }
 
@@ -74,9 +79,9 @@ function apart(one: Action, two: Action): boolean {
 	return (one.group === "editor") !== (two.group === "editor") && ids.includes("undo");
 }
 
-function stored(): Changes {
+function stored(values: PageValues): Changes {
 	try {
-		const all = JSON.parse(localStorage.getItem(KEY) ?? "{}") as unknown;
+		const all = JSON.parse(values.get(KEY) ?? "{}") as unknown;
 		if (typeof all !== "object" || all === null) return {};
 		const known = ACTIONS.filter(({ id }) => typeof (all as Record<string, unknown>)[id] === "string");
 		return Object.fromEntries(known.map(({ id }) => [id, (all as Record<string, string>)[id]]));

@@ -5,6 +5,7 @@ import type { Connection, Transport } from "../api/transport";
 import { t } from "../i18n/i18n.svelte";
 import { api, type Api } from "./api";
 import { pastedPictures } from "./attachments.svelte";
+import { BackgroundStrength } from "./backgroundStrength.svelte";
 import { Books } from "./books/books.svelte";
 import { CharacterActions } from "./characterActions";
 import { ChatState } from "./chat.svelte";
@@ -34,6 +35,7 @@ import { Models } from "./models.svelte";
 import { followOrigin } from "./origins";
 import { PersonaActions } from "./personaActions";
 import { Openings } from "./openings.svelte";
+import type { PageValues } from "./pageValues";
 import { SettingsState } from "./settings.svelte";
 import { Updates } from "./updates.svelte";
 import { Links } from "./links.svelte";
@@ -69,10 +71,11 @@ export type ChatQuestion = "rename" | "newScene" | "goToDate" | "export";
 /** State of the window: the current screen and chat, and the states that all screens share. */
 export class App {
 	readonly api: Api;
-	readonly look = new Look();
+	readonly look: Look;
+	readonly backgroundStrength: BackgroundStrength;
 	readonly toasts = new Toasts();
 	readonly help = new Help();
-	readonly shortcuts = new Shortcuts();
+	readonly shortcuts: Shortcuts;
 	readonly palette: Palette;
 	readonly characters = new CharacterActions(this);
 	readonly personas = new PersonaActions(this);
@@ -141,13 +144,20 @@ export class App {
 	readonly #events = new EngineEvents(this);
 	readonly #undo = new Undo(this.toasts, (action) => this.attempt(action));
 
-	constructor(shell: Transport) {
+	constructor(
+		shell: Transport,
+		readonly values: PageValues,
+	) {
 		this.api = api(shell);
-		this.search = new MessageSearch(this.api);
+		this.look = new Look(values);
+		this.backgroundStrength = new BackgroundStrength(values);
+		this.shortcuts = new Shortcuts(values);
+		this.search = new MessageSearch(this.api, values);
 		this.palette = new Palette(this.api, this);
-		this.library = new Library(this.api, () => this.characterFolders.all);
+		this.library = new Library(this.api, values, () => this.characterFolders.all);
 		this.chats = new Chats(
 			this.api,
+			values,
 			() => this.chatFolders.all,
 			(character) => this.library.tagsOf(character),
 		);
@@ -182,7 +192,7 @@ export class App {
 		this.formats = new Formats(this.api);
 		this.books = new Books(this.api);
 		this.folder = new FolderImport(this.api, { announce: (text) => (this.announcement = text), attempt: (action) => this.attempt(action) });
-		this.zoom = shell.desktop ? new Zoom((factor) => this.attempt(() => shell.setZoom(factor))) : null;
+		this.zoom = shell.desktop ? new Zoom(values, (factor) => this.attempt(() => shell.setZoom(factor))) : null;
 		this.encryption = new EncryptionState(this.api, this.fail);
 		this.links = new Links((address) => this.attempt(() => shell.openLink(address)));
 		allowPictures(shell.assetBase);
@@ -200,7 +210,7 @@ export class App {
 			dropped: (files) => void this.attempt(() => shell.importFiles(files)),
 		});
 		const unheed = this.openings.start();
-		const unwatchClosing = watchLeaving(this.api);
+		const unwatchClosing = watchLeaving(this.api, this.values);
 		const unwatchActivity = shell.desktop ? watchActivity(() => shell.markActive()) : () => {};
 		void this.load();
 		return () => {
@@ -224,6 +234,7 @@ export class App {
 		try {
 			const startup = await this.api.startup();
 			this.settings.show(startup.settings);
+			this.values.report(this.fail);
 			if (startup.chat) await this.openChat(startup.chat);
 			this.startup = startup;
 			for (const notice of startup.notices) this.toasts.show({ kind: "news", text: notice }, Infinity);

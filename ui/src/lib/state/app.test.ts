@@ -3,6 +3,7 @@ import { stubFrames } from "../../../tests/unit/frames";
 import { chat, FakeShell, says, token } from "../../../tests/unit/shell";
 import type { Chat, Event, Memory } from "../api/generated";
 import { App } from "./app.svelte";
+import { browserValues } from "./pageValues";
 
 beforeEach(() => {
 	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -36,7 +37,7 @@ async function started(answers: Record<string, (args: never) => unknown> = {}) {
 		get_settings: () => ({ theme: "dark", language: "en" }),
 		...answers,
 	});
-	const app = new App(shell);
+	const app = new App(shell, browserValues);
 	app.start();
 	await vi.waitFor(() => expect(app.models.loaded || app.startFailure).toBeTruthy());
 	return { app, shell };

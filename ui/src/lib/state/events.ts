@@ -66,7 +66,7 @@ export class EngineEvents {
 	}
 
 	#remembered({ id, text, origin }: Memory): void {
-		const explained = origin === "model" && takeFirstLearned();
+		const explained = origin === "model" && takeFirstLearned(this.app.values);
 		this.app.offerUndo(t("toast.remembered", { text }), () => this.app.api.deleteMemory(id), explained ? t("toast.firstLearned") : undefined);
 	}
 

@@ -1,4 +1,5 @@
 import type { Api } from "./api";
+import type { PageValues } from "./pageValues";
 import { pendingSize, saveTyped } from "./keptForm.svelte";
 
 /** Browsers let a request outlive its page only up to this size, with some room for the rest of the request. */
@@ -22,10 +23,10 @@ async function typingRests(): Promise<void> {
 }
 
 /** Saves everything that was typed when the page is left: closed, reloaded or hidden. The returned function stops that. */
-export function watchLeaving(api: Api): () => void {
+export function watchLeaving(api: Api, values: PageValues): () => void {
 	const stopWatching = api.shell.watchClosing(async () => {
 		await typingRests();
-		await saveTyped(api, "closing");
+		await Promise.all([saveTyped(api, "closing"), values.saved()]);
 	});
 	const stop = new AbortController();
 	const { signal } = stop;

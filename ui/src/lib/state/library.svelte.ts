@@ -4,6 +4,7 @@ import { counted, entry, inOrder, type Sort } from "./cards";
 import { folded, hasAll, mapOf, setOf, wordsOf } from "./find";
 import { FolderedList } from "./folderedList.svelte";
 import { Debounce } from "./debounce";
+import type { PageValues } from "./pageValues";
 
 export type View = "grid" | "list";
 /** Whether a card needs one of the chosen tags or all of them. */
@@ -55,9 +56,10 @@ export class Library {
 
 	constructor(
 		private readonly api: Api,
+		private readonly values: PageValues,
 		private readonly folders: () => readonly Folder[] = () => [],
 	) {
-		Object.assign(this, stored());
+		Object.assign(this, stored(values));
 	}
 
 	get query(): string {
@@ -84,7 +86,7 @@ export class Library {
 	set(change: Partial<{ sort: Sort; view: View; match: Match }>): void {
 		Object.assign(this, change);
 		const { sort, view, match } = this;
-		localStorage.setItem(KEY, JSON.stringify({ sort, view, match }));
+		this.values.set(KEY, JSON.stringify({ sort, view, match }));
 	}
 
 	toggleTag(tag: string): void {
@@ -125,9 +127,9 @@ export class Library {
 	}
 }
 
-function stored(): Partial<{ sort: Sort; view: View; match: Match }> {
+function stored(values: PageValues): Partial<{ sort: Sort; view: View; match: Match }> {
 	try {
-		return JSON.parse(localStorage.getItem(KEY) ?? "{}") as object;
+		return JSON.parse(values.get(KEY) ?? "{}") as object;
 	} catch {
 		return {};
 	}
@@ -145,7 +147,7 @@ export class Chats {
 	query = $state("");
 	/** Shows the archived chats instead of the list. */
 	archive = $state(false);
-	sort = $state<ChatSort>(storedSort());
+	sort = $state<ChatSort>("recent");
 	readonly #sorted = $derived(sortedChats(this.all, this.sort));
 	readonly #hays = $derived(this.#sorted.map((chat) => ({ chat, hay: folded(`${chat.title}\n${chat.characterName}\n${chat.lastLine}`) })));
 	/** A search finds archived chats too. */
@@ -164,9 +166,12 @@ export class Chats {
 
 	constructor(
 		private readonly api: Api,
+		private readonly values: PageValues,
 		private readonly folders: () => readonly Folder[] = () => [],
 		private readonly tagsOf: (character: CharacterId) => readonly string[] = () => [],
-	) {}
+	) {
+		this.sort = storedSort(values);
+	}
 
 	/** Shows the archived chats, or the list again. */
 	showArchive(archive: boolean): void {
@@ -176,7 +181,7 @@ export class Chats {
 
 	sortBy(sort: ChatSort): void {
 		this.sort = sort;
-		localStorage.setItem(CHATS_KEY, JSON.stringify({ sort }));
+		this.values.set(CHATS_KEY, JSON.stringify({ sort }));
 	}
 
 	async load(): Promise<void> {
@@ -190,9 +195,9 @@ export class Chats {
 	}
 }
 
-function storedSort(): ChatSort {
+function storedSort(values: PageValues): ChatSort {
 	try {
-		const { sort } = JSON.parse(localStorage.getItem(CHATS_KEY) ?? "{}") as { sort?: unknown };
+		const { sort } = JSON.parse(values.get(CHATS_KEY) ?? "{}") as { sort?: unknown };
 		return CHAT_SORTS.find((known) => known === sort) ?? "recent";
 	} catch {
 		return "recent";

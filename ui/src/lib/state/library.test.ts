@@ -4,12 +4,13 @@ import type { CharacterSummary } from "../api/generated";
 import { api } from "./api";
 import type { Sort } from "./cards";
 import { Library } from "./library.svelte";
+import { browserValues } from "./pageValues";
 
 const card = (name: string, over: Partial<CharacterSummary> = {}): CharacterSummary => ({ id: name, name, tagline: "", picture: null, tags: [], creator: "", favourite: false, lastChat: null, created: "", place: { folder: null, pinned: false, archived: false }, ...over });
 
 async function library(cards: CharacterSummary[], answers: ConstructorParameters<typeof FakeShell>[0] = {}) {
 	const shell = new FakeShell({ list_characters: () => cards, find_characters: () => [], ...answers });
-	const library = new Library(api(shell));
+	const library = new Library(api(shell), browserValues);
 	await library.load();
 	return { library, shell, names: () => library.shown.map(({ name }) => name) };
 }

@@ -2,6 +2,7 @@ import type { Theme } from "../api/generated";
 import { readableOn } from "./accent";
 import { parseColor, type Rgb } from "./contrast";
 import { DEFAULTS, readLook, type LookValues } from "./lookFile";
+import type { PageValues } from "./pageValues";
 
 export type { Face, Layout } from "./lookFile";
 export { SIZES } from "./lookFile";
@@ -13,7 +14,7 @@ const LINE_HEIGHTS = { tight: 1.45, normal: 1.6, loose: 1.85 } as const;
 /** Width of the senders' pictures, in pixels. */
 const AVATARS = { small: 28, normal: 36, large: 56 } as const;
 
-/** Appearance of this window. The engine stores the theme; localStorage has a copy for the first frame. */
+/** Appearance of this window. The theme is a setting of the engine; this is a copy for the first frame. */
 export class Look implements LookValues {
 	theme = $state<Theme>(DEFAULTS.theme);
 	face = $state(DEFAULTS.face);
@@ -27,8 +28,8 @@ export class Look implements LookValues {
 	/** The accent is shown lighter or darker than chosen, because text in it would be hard to read. */
 	adjusted = $state(false);
 
-	constructor() {
-		Object.assign(this, DEFAULTS, readLook(stored()));
+	constructor(private readonly pageValues: PageValues) {
+		Object.assign(this, DEFAULTS, readLook(stored(pageValues)));
 		this.apply();
 		// The test environment has no media queries.
 		globalThis.matchMedia?.("(prefers-color-scheme: dark)").addEventListener("change", () => this.apply());
@@ -41,7 +42,7 @@ export class Look implements LookValues {
 
 	set(change: Partial<LookValues>): void {
 		Object.assign(this, change);
-		localStorage.setItem(KEY, JSON.stringify(this.values));
+		this.pageValues.set(KEY, JSON.stringify(this.values));
 		this.apply();
 	}
 
@@ -94,9 +95,9 @@ function surfaces(): Rgb[] {
 	return found;
 }
 
-function stored(): unknown {
+function stored(values: PageValues): unknown {
 	try {
-		return JSON.parse(localStorage.getItem(KEY) ?? "{}");
+		return JSON.parse(values.get(KEY) ?? "{}");
 	} catch {
 		return {};
 	}

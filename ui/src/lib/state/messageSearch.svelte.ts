@@ -3,6 +3,7 @@ import type { ApiError, ChatId, ItemHit, SearchGroup, SearchGroupKind, SearchHit
 import type { Api } from "./api";
 import { Debounce } from "./debounce";
 import { setOf } from "./find";
+import type { PageValues } from "./pageValues";
 
 export type HitGroupName = "messages" | "earlier" | SearchGroupKind;
 
@@ -28,7 +29,7 @@ export class MessageSearch {
 	/** Something is embedded; `null` until the first answer. */
 	canFindMeaning = $state<boolean | null>(null);
 	/** The user wants hits by meaning. */
-	wantsMeaning = $state(localStorage.getItem(KEY) !== "off");
+	wantsMeaning = $state(true);
 	/** Hits by meaning are on their way. */
 	meaningPending = $state(false);
 	/** The text whose hits are shown; empty before the first answer. */
@@ -44,7 +45,12 @@ export class MessageSearch {
 	#meaningDebounce = new Debounce(MEANING_PAUSE_MS);
 	#asked = 0;
 
-	constructor(private readonly api: Api) {}
+	constructor(
+		private readonly api: Api,
+		private readonly values: PageValues,
+	) {
+		this.wantsMeaning = values.get(KEY) !== "off";
+	}
 
 	/** Opens the search, with the last text. */
 	open(chat: ChatId | null): void {
@@ -77,7 +83,7 @@ export class MessageSearch {
 
 	setMeaning(on: boolean): void {
 		this.wantsMeaning = on;
-		localStorage.setItem(KEY, on ? "on" : "off");
+		this.values.set(KEY, on ? "on" : "off");
 		void this.run();
 	}
 

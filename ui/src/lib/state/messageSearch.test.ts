@@ -3,6 +3,7 @@ import { FakeShell } from "../../../tests/unit/shell";
 import type { SearchHit, SearchPage, SearchResults } from "../api/generated";
 import { api } from "./api";
 import { MessageSearch } from "./messageSearch.svelte";
+import { browserValues } from "./pageValues";
 
 beforeEach(() => {
 	vi.useFakeTimers();
@@ -18,7 +19,7 @@ type Asked = { text: string; chat: string | null; meaning: boolean };
 
 async function opened(answers: (asked: Asked) => SearchResults) {
 	const shell = new FakeShell({ search: answers });
-	const search = new MessageSearch(api(shell));
+	const search = new MessageSearch(api(shell), browserValues);
 	search.open(null);
 	await vi.advanceTimersByTimeAsync(0);
 	return { shell, search, count: shell.count("search") };
@@ -61,7 +62,7 @@ test("hits by meaning follow, unless they are switched off", async () => {
 	search.setMeaning(false);
 	await vi.advanceTimersByTimeAsync(600);
 	expect([swipes(search), shell.count("search") - count]).toEqual([["words"], 3]);
-	expect(new MessageSearch(api(shell)).wantsMeaning).toBe(false);
+	expect(new MessageSearch(api(shell), browserValues).wantsMeaning).toBe(false);
 });
 
 test("without embeddings, nothing is searched by meaning", async () => {

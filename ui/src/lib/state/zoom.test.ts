@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
+import { browserValues } from "./pageValues";
 import { Zoom, zoomed } from "./zoom";
 
 beforeEach(() => localStorage.clear());
@@ -9,16 +10,16 @@ test("zooms in steps, and resets", () => {
 
 test("zoom is stored for the next start", () => {
 	const factors: number[] = [];
-	const zoom = new Zoom(async (factor) => factors.push(factor));
+	const zoom = new Zoom(browserValues, async (factor) => factors.push(factor));
 	zoom.step("in");
 	zoom.step("in");
-	new Zoom(async (factor) => factors.push(factor));
+	new Zoom(browserValues, async (factor) => factors.push(factor));
 	expect(factors).toEqual([1.1, 1.25, 1.25]);
 });
 
 test("invalid stored zoom is ignored", () => {
 	localStorage.setItem("inglenook.zoom", "1e9");
 	const factors: number[] = [];
-	new Zoom(async (factor) => factors.push(factor));
+	new Zoom(browserValues, async (factor) => factors.push(factor));
 	expect(factors).toEqual([]);
 });

@@ -1,11 +1,17 @@
+import type { PageValues } from "./pageValues";
+
 const STEPS = [0.5, 0.67, 0.75, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5];
 const KEY = "inglenook.zoom";
 
 /** Zoom of the desktop window. In a browser, the browser itself zooms. */
 export class Zoom {
-	#factor = stored();
+	#factor: number;
 
-	constructor(private readonly apply: (factor: number) => Promise<unknown>) {
+	constructor(
+		private readonly values: PageValues,
+		private readonly apply: (factor: number) => Promise<unknown>,
+	) {
+		this.#factor = stored(values);
 		if (this.#factor !== 1) void this.apply(this.#factor);
 	}
 
@@ -13,7 +19,7 @@ export class Zoom {
 	step(step: ZoomStep): void {
 		const next = zoomed(this.#factor, step);
 		this.#factor = next;
-		localStorage.setItem(KEY, String(next));
+		this.values.set(KEY, String(next));
 		void this.apply(next);
 	}
 }
@@ -27,7 +33,7 @@ export function zoomed(factor: number, step: ZoomStep): number {
 	return next ?? factor;
 }
 
-function stored(): number {
-	const factor = Number(localStorage.getItem(KEY));
+function stored(values: PageValues): number {
+	const factor = Number(values.get(KEY));
 	return STEPS.includes(factor) ? factor : 1;
 }

@@ -1,8 +1,10 @@
+import type { PageValues } from "../pageValues";
+
 const KEY = "inglenook.learned";
 
-/** Returns true once per machine, when a model learns something for the first time, so that the app can explain it. */
-export function takeFirstLearned(): boolean {
-	if (localStorage.getItem(KEY) !== null) return false;
-	localStorage.setItem(KEY, new Date().toISOString());
+/** Returns true once, when a model learns something for the first time, so that the app can explain it. */
+export function takeFirstLearned(values: PageValues): boolean {
+	if (values.get(KEY) !== null) return false;
+	values.set(KEY, new Date().toISOString());
 	return true;
 }
