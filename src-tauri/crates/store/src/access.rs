@@ -171,6 +171,8 @@ tables! {
     lorebooks: Lorebooks, lorebooks_mut: LorebooksMut;
     /// Personas: the characters that the user plays.
     personas: Personas, personas_mut: PersonasMut;
+    /// The user's private characters.
+    private_characters: PrivateCharacters, private_characters_mut: PrivateCharactersMut;
     /// The chats that show a set of quick replies.
     quick_reply_bindings: QuickReplyBindings, quick_reply_bindings_mut: QuickReplyBindingsMut;
     /// Origins of imported items.

@@ -7,6 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::encryption::cipher;
+use crate::visibility::Visibility;
 use crate::{FolderKeys, StoreError, search};
 
 /// The first SQLite without the WAL-reset bug, in which a checkpoint could lose committed pages.
@@ -91,6 +92,8 @@ pub(crate) fn quick_check(conn: &Connection) -> Result<(), String> {
 pub(crate) fn guard(conn: &Connection) -> rusqlite::Result<()> {
     conn.busy_timeout(BUSY_TIMEOUT)?;
     search::register(conn)?;
+    // An open store replaces it in its own connections.
+    Visibility::new(true).register(conn)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     // Without this, SQLite plans a statement again for each bound value, which takes longer than
     // running it.

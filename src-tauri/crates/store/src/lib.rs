@@ -48,6 +48,7 @@ mod stored_file;
 mod table;
 #[cfg(test)]
 mod tests;
+mod visibility;
 
 pub use access::*;
 pub use asset::{AssetHash, NotAHash};

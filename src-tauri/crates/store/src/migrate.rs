@@ -75,6 +75,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0067_swipe_variables.sql"),
     include_str!("migrations/0068_drafts.sql"),
     include_str!("migrations/0069_page_values.sql"),
+    include_str!("migrations/0070_private_characters.sql"),
 ];
 
 /// Returns the format number; 0 for an empty file.

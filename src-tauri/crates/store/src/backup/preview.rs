@@ -1,12 +1,13 @@
 //! Preview of a restore: the characters, chats and messages that only the backup or only the
 //! current data has.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use rusqlite::Connection;
 
 use super::content::read_only;
+use crate::visibility::{HIDDEN_CHARACTERS, HIDDEN_CHATS};
 use crate::{FolderKeys, StoreError, checksum, identity, migrate};
 
 /// Maximum number of names to list. The rest is only counted.
@@ -47,7 +48,7 @@ const HAS_MEMBER: &str = "(character.deleted IS NULL OR EXISTS (
      WHERE chat_member.chat = chat.id AND member.deleted IS NULL))";
 const HAS_CHARACTER: &str = "character.deleted IS NULL";
 
-/// Compares `backup` with the database of `present`.
+/// Compares `backup` with the database of `present`, without the items that are hidden now.
 pub(crate) fn compare(
     present: &Connection,
     backup: &Path,
@@ -64,8 +65,9 @@ pub(crate) fn compare(
             detail,
         });
     }
-    let now = Content::read(present)?;
-    let then = Content::read(&past).map_err(bad)?;
+    let hidden = hidden(present)?;
+    let now = Content::read(present)?.without(&hidden);
+    let then = Content::read(&past).map_err(bad)?.without(&hidden);
     Ok(now.differences(&then))
 }
 
@@ -87,6 +89,13 @@ impl Content {
         })
     }
 
+    fn without(mut self, hidden: &HashSet<[u8; 16]>) -> Self {
+        self.characters.retain(|id, _| !hidden.contains(id));
+        self.chats.retain(|id, _| !hidden.contains(id));
+        self.messages.retain(|id, _| !hidden.contains(id));
+        self
+    }
+
     /// The items that the restore of `then` would bring back and remove.
     fn differences(&self, then: &Self) -> Differences {
         let reworded = then
@@ -101,6 +110,18 @@ impl Content {
             reworded,
         }
     }
+}
+
+/// The ids of the hidden characters, of their chats and of the messages in these.
+fn hidden(present: &Connection) -> rusqlite::Result<HashSet<[u8; 16]>> {
+    let sql = format!(
+        "{HIDDEN_CHARACTERS} UNION ALL {HIDDEN_CHATS}
+         UNION ALL SELECT message.id FROM message WHERE message.chat IN ({HIDDEN_CHATS})"
+    );
+    present
+        .prepare(&sql)?
+        .query_map([], |row| row.get(0))?
+        .collect()
 }
 
 /// The condition for chats that are not hidden with a deleted character. Early formats have no

@@ -16,6 +16,7 @@ use crate::encryption::cipher;
 use crate::lock::Lock;
 use crate::pool::Pool;
 use crate::store::Parts;
+use crate::visibility::Visibility;
 use crate::{
     BackupChoices, BackupKind, FolderKeys, Store, StoreError, backup, checksum, files, identity,
     migrate,
@@ -219,11 +220,18 @@ fn start(
     changed: bool,
     keys: Option<Arc<FolderKeys>>,
 ) -> Result<Store, StoreError> {
+    let failed = |error| StoreError::Sqlite(error).at(dir);
     let path = dir.join(files::DATABASE);
     let readers = (0..READERS)
         .map(|_| connection::reader(&path, keys.as_deref()))
-        .collect::<Result<_, _>>()
-        .map_err(|error| StoreError::Sqlite(error).at(dir))?;
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(failed)?;
+    let visibility = Visibility::new(keys.is_none());
+    readers
+        .iter()
+        .chain([&conn])
+        .try_for_each(|conn| visibility.register(conn))
+        .map_err(failed)?;
     let threads = |name, connections| {
         Pool::start(name, connections).map_err(|error| StoreError::file(error, dir, dir))
     };
@@ -234,6 +242,7 @@ fn start(
         counter,
         changed,
         keys,
+        visibility,
     };
     Ok(Store::new(dir, parts))
 }

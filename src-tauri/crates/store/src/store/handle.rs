@@ -17,6 +17,7 @@ use crate::connection::{Durability, set_durability};
 use crate::lock::Lock;
 use crate::pool::Pool;
 use crate::table::library::asset;
+use crate::visibility::Visibility;
 use crate::{AssetHash, FolderKeys, StoreError, asset_files, files};
 
 /// A handle on the data folder. Clones share it, and dropping the last one closes the database.
@@ -46,6 +47,7 @@ pub(super) struct DataFolder {
     counter: Option<CommitCounter>,
     /// The keys of a protected folder.
     keys: Option<Arc<FolderKeys>>,
+    visibility: Visibility,
     /// Serialises backups, because two at once would use the same name.
     backing_up: Mutex<()>,
     /// Whether the database was written since the last backup.
@@ -70,6 +72,7 @@ pub(crate) struct Parts {
     pub(crate) changed: bool,
     /// The keys of a protected folder.
     pub(crate) keys: Option<Arc<FolderKeys>>,
+    pub(crate) visibility: Visibility,
 }
 
 impl Store {
@@ -79,6 +82,7 @@ impl Store {
             opened: SystemTime::now(),
             counter: parts.counter,
             keys: parts.keys,
+            visibility: parts.visibility,
             backing_up: Mutex::default(),
             changed: AtomicBool::new(parts.changed),
             damaged: AtomicBool::new(false),
@@ -108,6 +112,16 @@ impl Store {
     /// The data folder.
     pub fn dir(&self) -> &Path {
         &self.inner.place.dir
+    }
+
+    /// Whether private characters are shown. A folder with keys hides them when it is opened.
+    pub fn shows_private(&self) -> bool {
+        self.inner.place.visibility.shows_private()
+    }
+
+    /// Shows or hides private characters in all later reads and writes of all handles.
+    pub fn show_private(&self, shown: bool) {
+        self.inner.place.visibility.show_private(shown);
     }
 
     /// The content of an asset. A file that is missing or changed comes back from a backup. `None`

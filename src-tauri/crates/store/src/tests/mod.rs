@@ -69,7 +69,7 @@ pub(crate) fn chat(id: ChatId, with: CharacterId, updated: i64) -> Chat {
 pub(crate) async fn create_library(store: &Store) {
     store
         .write(|w| {
-            if w.chats().get(CHAT)?.is_none() {
+            if !w.chats().ids_even_deleted(None)?.contains(&CHAT) {
                 w.characters_mut().insert(&character(CHARACTER, "Ada"))?;
                 w.chats_mut().insert(&chat(CHAT, CHARACTER, 1))?;
             }

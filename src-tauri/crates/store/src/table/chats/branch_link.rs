@@ -6,6 +6,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use crate::StoreError;
 use crate::access::{BranchLinks, BranchLinksMut, Chats};
 use crate::sql::Col;
+use crate::visibility::HIDDEN_CHATS;
 
 /// The place at which a chat left another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,17 +66,18 @@ pub(crate) const LINKED: &str = "
     SELECT chat FROM linked";
 
 impl BranchLinks<'_> {
-    /// `None` for a chat that is no branch.
+    /// `None` for a chat that is no branch, or whose origin is hidden.
     pub fn origin(&self, chat: ChatId) -> Result<Option<BranchOrigin>, StoreError> {
         let row = self
             .conn
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT chat.id, chat.title, branch.message, chat.deleted IS NOT NULL,
                      (SELECT count(*) FROM message AS earlier JOIN message AS last ON last.id = branch.message
                       WHERE earlier.chat = branch.origin AND earlier.deleted IS NULL
                           AND earlier.position <= last.position)
-                 FROM branch JOIN chat ON chat.id = branch.origin WHERE branch.chat = ?1",
-            )?
+                 FROM branch JOIN chat ON chat.id = branch.origin
+                 WHERE branch.chat = ?1 AND chat.id NOT IN ({HIDDEN_CHATS})"
+            ))?
             .query_row([Col(chat)], |row| {
                 Ok(BranchOrigin {
                     chat: row.get::<_, Col<_>>(0)?.0,
@@ -89,21 +91,22 @@ impl BranchLinks<'_> {
         Ok(row)
     }
 
-    /// The branches that began in this chat, without deleted ones, oldest first.
+    /// The branches that began in this chat, without deleted and hidden ones, oldest first.
     pub fn of(&self, chat: ChatId) -> Result<Vec<BranchLink>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT chat.id, chat.title, branch.message FROM branch JOIN chat ON chat.id = branch.chat
-                 WHERE branch.origin = ?1 AND chat.deleted IS NULL ORDER BY chat.id",
-            )?
+                 WHERE branch.origin = ?1 AND chat.deleted IS NULL AND chat.id NOT IN ({HIDDEN_CHATS})
+                 ORDER BY chat.id"
+            ))?
             .query_map([Col(chat)], link_from_row)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
-    /// The chats of one story, without deleted ones: those that links join to this one, and those
-    /// with the same beginning. Oldest first.
+    /// The chats of one story, without deleted and hidden ones: those that links join to this one,
+    /// and those with the same beginning. Oldest first.
     pub fn story(&self, chat: ChatId) -> Result<Vec<ChatId>, StoreError> {
         let mut found = self.linked(chat)?;
         for same in (Chats { conn: self.conn }).branches(chat)? {
@@ -113,9 +116,9 @@ impl BranchLinks<'_> {
         }
         found.sort_unstable();
         found.dedup();
-        let mut kept = self.conn.prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM chat WHERE id = ?1 AND deleted IS NULL)",
-        )?;
+        let mut kept = self.conn.prepare_cached(&format!(
+            "SELECT EXISTS (SELECT 1 FROM chat WHERE id = ?1 AND deleted IS NULL AND id NOT IN ({HIDDEN_CHATS}))"
+        ))?;
         let mut shown = Vec::with_capacity(found.len());
         for id in found {
             if kept.query_row([Col(id)], |row| row.get(0))? {

@@ -9,6 +9,7 @@ use super::branches::BRANCHES;
 use crate::access::{Chats, ChatsMut};
 use crate::sql::{Col, one};
 use crate::table::library::folder::Place;
+use crate::visibility::HIDDEN_CHATS;
 use crate::{AssetHash, StoreError};
 
 /// A chat as the chat list shows it.
@@ -30,11 +31,12 @@ pub struct ChatSummary {
 }
 
 impl Chats<'_> {
-    /// Chats that are not deleted, of characters that are not deleted; last changed first.
+    /// Chats that are neither deleted nor hidden, of characters that are not deleted; last changed
+    /// first.
     pub fn list(&self) -> Result<Vec<ChatSummary>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT chat.id, chat.title, chat.character, character.name AS character_name, character.picture,
                      other.name AS other_name, other.picture AS other_picture,
                      chat.created, chat.updated, chat_place.folder, chat_place.pinned, chat_place.archived,
@@ -51,22 +53,23 @@ impl Chats<'_> {
                       WHERE chat_member.chat = chat.id AND one.deleted IS NULL
                       ORDER BY chat_member.position LIMIT 1)
                  LEFT JOIN chat_place ON chat_place.item = chat.id
-                 WHERE chat.deleted IS NULL AND character.deleted IS NULL
-                 ORDER BY chat.updated DESC, chat.id DESC",
-            )?
+                 WHERE chat.deleted IS NULL AND character.deleted IS NULL AND chat.id NOT IN ({HIDDEN_CHATS})
+                 ORDER BY chat.updated DESC, chat.id DESC"
+            ))?
             .query_map([], summary_from_row)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
-    /// `None` if the chat does not exist, or it or its character is deleted.
+    /// `None` if the chat does not exist or is hidden, or it or its character is deleted.
     pub fn get(&self, id: ChatId) -> Result<Option<Chat>, StoreError> {
         let row = self
             .conn
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT chat.* FROM chat JOIN character ON character.id = chat.character
-                 WHERE chat.id = ?1 AND chat.deleted IS NULL AND character.deleted IS NULL",
-            )?
+                 WHERE chat.id = ?1 AND chat.deleted IS NULL AND character.deleted IS NULL
+                     AND chat.id NOT IN ({HIDDEN_CHATS})"
+            ))?
             .query_row([Col(id)], from_row)
             .optional()?;
         Ok(row)
@@ -133,13 +136,14 @@ impl Chats<'_> {
         Ok(rows)
     }
 
-    /// The character's last changed chat, to open it where the user left off.
+    /// The character's last changed chat that is not hidden, to open it where the user left off.
     pub fn latest_of_character(&self, character: CharacterId) -> Result<Option<Chat>, StoreError> {
         let row = self
             .conn
-            .prepare_cached(
-                "SELECT * FROM chat WHERE character = ?1 AND deleted IS NULL ORDER BY updated DESC, id DESC LIMIT 1",
-            )?
+            .prepare_cached(&format!(
+                "SELECT * FROM chat WHERE character = ?1 AND deleted IS NULL AND id NOT IN ({HIDDEN_CHATS})
+                 ORDER BY updated DESC, id DESC LIMIT 1"
+            ))?
             .query_row([Col(character)], from_row)
             .optional()?;
         Ok(row)
@@ -266,11 +270,10 @@ impl ChatsMut<'_> {
 
     /// Hides the chat until `restore` or a purge.
     pub fn soft_delete(&mut self, id: ChatId, when: Timestamp) -> Result<(), StoreError> {
-        self.set(
-            id,
-            "UPDATE chat SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL",
-            &Col(when),
-        )
+        let sql = format!(
+            "UPDATE chat SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL AND id NOT IN ({HIDDEN_CHATS})"
+        );
+        self.set(id, &sql, &Col(when))
     }
 
     pub fn restore(&mut self, id: ChatId) -> Result<(), StoreError> {

@@ -8,6 +8,7 @@ use rusqlite::{OptionalExtension, params};
 use crate::StoreError;
 use crate::access::{BoundPersonas, BoundPersonasMut};
 use crate::sql::Col;
+use crate::visibility::HIDDEN_CHARACTERS;
 
 impl BoundPersonas<'_> {
     pub fn of(&self, character: CharacterId) -> Result<Option<PersonaId>, StoreError> {
@@ -19,13 +20,14 @@ impl BoundPersonas<'_> {
         Ok(row)
     }
 
-    /// The characters of each persona that are not deleted, sorted by name.
+    /// The characters of each persona that are neither deleted nor hidden, sorted by name.
     pub fn all(&self) -> Result<HashMap<PersonaId, Vec<CharacterId>>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
+        let mut statement = self.conn.prepare_cached(&format!(
             "SELECT bound_persona.persona, character.id FROM bound_persona
              JOIN character ON character.id = bound_persona.character
-             WHERE character.deleted IS NULL ORDER BY character.name COLLATE NOCASE, character.id",
-        )?;
+             WHERE character.deleted IS NULL AND character.id NOT IN ({HIDDEN_CHARACTERS})
+             ORDER BY character.name COLLATE NOCASE, character.id"
+        ))?;
         let rows = statement.query_map([], |row| {
             Ok((row.get::<_, Col<_>>(0)?.0, row.get::<_, Col<_>>(1)?.0))
         })?;

@@ -6,6 +6,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::lead::LeadsMut;
 use crate::access::{Characters, CharactersMut};
 use crate::sql::{Col, one};
+use crate::visibility::{HIDDEN_CHARACTERS, HIDDEN_CHATS};
 use crate::{AssetHash, StoreError};
 
 /// A character in the library.
@@ -34,18 +35,19 @@ pub struct ListedCharacter {
 }
 
 impl Characters<'_> {
-    /// Characters that are not deleted, sorted by last chat, then by name.
+    /// Characters that are neither deleted nor hidden, sorted by last chat, then by name.
     pub fn list(&self) -> Result<Vec<ListedCharacter>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT character.*, max(chat.updated) AS last_chat, count(chat.id) AS chats
                  FROM character
                  LEFT JOIN chat ON chat.character = character.id AND chat.deleted IS NULL
-                 WHERE character.deleted IS NULL
+                     AND chat.id NOT IN ({HIDDEN_CHATS})
+                 WHERE character.deleted IS NULL AND character.id NOT IN ({HIDDEN_CHARACTERS})
                  GROUP BY character.id
-                 ORDER BY last_chat DESC NULLS LAST, character.name COLLATE NOCASE, character.id",
-            )?
+                 ORDER BY last_chat DESC NULLS LAST, character.name COLLATE NOCASE, character.id"
+            ))?
             .query_map([], |row| {
                 Ok(ListedCharacter {
                     character: from_row(row)?,
@@ -59,13 +61,14 @@ impl Characters<'_> {
         Ok(rows)
     }
 
-    /// Names of the characters that are not deleted.
+    /// Names of the characters that are neither deleted nor hidden.
     pub fn names(&self) -> Result<Vec<(CharacterId, String)>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached(
-                "SELECT id, name FROM character INDEXED BY character_listed WHERE deleted IS NULL",
-            )?
+            .prepare_cached(&format!(
+                "SELECT id, name FROM character INDEXED BY character_listed
+                 WHERE deleted IS NULL AND id NOT IN ({HIDDEN_CHARACTERS})"
+            ))?
             .query_map([], |row| {
                 Ok((row.get::<_, Col<_>>("id")?.0, row.get("name")?))
             })?
@@ -77,31 +80,38 @@ impl Characters<'_> {
     pub fn with_lorebooks(&self) -> Result<Vec<Character>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT * FROM character
                  WHERE deleted IS NULL AND instr(card_json, '\"character_book\"') > 0
-                 ORDER BY name COLLATE NOCASE, id",
-            )?
+                     AND id NOT IN ({HIDDEN_CHARACTERS})
+                 ORDER BY name COLLATE NOCASE, id"
+            ))?
             .query_map([], from_row)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
-    /// Characters imported from a file with this content.
+    /// Characters imported from a file with this content, without hidden ones.
     pub fn from_source(&self, source: AssetHash) -> Result<Vec<Character>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT * FROM character WHERE source = ?1 AND deleted IS NULL")?
+            .prepare_cached(&format!(
+                "SELECT * FROM character
+                 WHERE source = ?1 AND deleted IS NULL AND id NOT IN ({HIDDEN_CHARACTERS})"
+            ))?
             .query_map([Col(source)], from_row)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
-    /// `None` if it does not exist or is deleted.
+    /// `None` if it does not exist, or is deleted or hidden.
     pub fn get(&self, id: CharacterId) -> Result<Option<Character>, StoreError> {
         let row = self
             .conn
-            .prepare_cached("SELECT * FROM character WHERE id = ?1 AND deleted IS NULL")?
+            .prepare_cached(&format!(
+                "SELECT * FROM character
+                 WHERE id = ?1 AND deleted IS NULL AND id NOT IN ({HIDDEN_CHARACTERS})"
+            ))?
             .query_row([Col(id)], from_row)
             .optional()?;
         Ok(row)
@@ -131,7 +141,10 @@ impl CharactersMut<'_> {
     pub fn soft_delete(&mut self, id: CharacterId, when: Timestamp) -> Result<(), StoreError> {
         let rows = self
             .conn
-            .prepare_cached("UPDATE character SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL")?
+            .prepare_cached(&format!(
+                "UPDATE character SET deleted = ?2
+                 WHERE id = ?1 AND deleted IS NULL AND id NOT IN ({HIDDEN_CHARACTERS})"
+            ))?
             .execute(params![Col(id), Col(when)])?;
         one(rows, "character")?;
         LeadsMut { conn: self.conn }.leave(id)

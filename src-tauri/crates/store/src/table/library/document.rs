@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::access::{Documents, DocumentsMut};
 use crate::query::{RowRange, sought};
 use crate::sql::{Col, one};
+use crate::visibility::{HIDDEN_CHARACTERS, HIDDEN_CHATS};
 use crate::{Before, Query, StoreError};
 
 /// A passage found by a search.
@@ -35,17 +36,19 @@ struct PassageRange {
 }
 
 impl Documents<'_> {
-    /// `None` if the document does not exist, or it or its owner is deleted.
+    /// `None` if the document does not exist, or it or its owner is deleted or hidden.
     pub fn get(&self, id: DocumentId) -> Result<Option<Document>, StoreError> {
         let row = self
             .conn
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT document.* FROM document LEFT JOIN chat ON chat.id = document.chat
                      LEFT JOIN character ON character.id = document.character
                      LEFT JOIN lorebook ON lorebook.id = document.lorebook
                  WHERE document.id = ?1 AND document.deleted IS NULL
-                     AND coalesce(chat.deleted, character.deleted, lorebook.deleted) IS NULL",
-            )?
+                     AND coalesce(chat.deleted, character.deleted, lorebook.deleted) IS NULL
+                     AND ifnull(chat.id NOT IN ({HIDDEN_CHATS}), 1)
+                     AND ifnull(character.id NOT IN ({HIDDEN_CHARACTERS}), 1)"
+            ))?
             .query_row([Col(id)], from_row)
             .optional()?;
         Ok(row)

@@ -11,6 +11,7 @@ use crate::access::ItemSearch;
 use crate::search::{Excerpt, card_texts, index_query};
 use crate::sql::Col;
 use crate::table::memory::row::VALID;
+use crate::visibility::{HIDDEN_CHARACTERS, HIDDEN_CHATS, HIDDEN_LOREBOOKS, hidden_chats};
 
 /// A group of searchable items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +100,8 @@ impl ItemKind {
         }
     }
 
-    /// Selects those of `from` that are not deleted, with their columns for [`from_row`].
+    /// Selects those of `from` that are neither deleted nor hidden, with their columns for
+    /// [`from_row`].
     fn sql(self, from: &str) -> String {
         match self {
             Self::Note => format!(
@@ -108,6 +110,7 @@ impl ItemKind {
                 LEFT JOIN chat ON chat.id = search_item.owner AND chat.deleted IS NULL
                 LEFT JOIN character ON character.id = ifnull(chat.character, search_item.owner)
                     AND character.deleted IS NULL
+                    AND character.id NOT IN ({HIDDEN_CHARACTERS}) AND ifnull(chat.id NOT IN ({HIDDEN_CHATS}), 1)
                 WHERE (search_item.part = 'global' OR character.id IS NOT NULL)
                     AND (:chat IS NULL OR search_item.part = 'global' OR chat.id = :chat
                         OR chat.id IS NULL AND character.id = {OF_CHAT})"
@@ -126,7 +129,9 @@ impl ItemKind {
                     lorebook.id IS NULL AS of_card
                 FROM {from}
                 LEFT JOIN lorebook ON lorebook.id = search_item.owner AND lorebook.deleted IS NULL
+                    AND lorebook.id NOT IN ({HIDDEN_LOREBOOKS})
                 LEFT JOIN character ON character.id = search_item.owner AND character.deleted IS NULL
+                    AND character.id NOT IN ({HIDDEN_CHARACTERS})
                 WHERE (lorebook.id IS NOT NULL OR character.id IS NOT NULL)
                     AND (:chat IS NULL OR character.id = {OF_CHAT} OR EXISTS (
                         SELECT 1 FROM lorebook_binding AS bound WHERE bound.lorebook = lorebook.id
@@ -135,7 +140,7 @@ impl ItemKind {
             Self::Character => format!(
                 "SELECT search_item.*, '' AS context, character.card_json
                 FROM {from} JOIN character ON character.id = search_item.owner AND character.deleted IS NULL
-                WHERE (:chat IS NULL OR character.id = {OF_CHAT})"
+                WHERE character.id NOT IN ({HIDDEN_CHARACTERS}) AND (:chat IS NULL OR character.id = {OF_CHAT})"
             ),
         }
     }
@@ -143,13 +148,19 @@ impl ItemKind {
 
 /// A chat in whose memory panel a memory is: its own, that of its source, or the latest of its
 /// character or of all.
-const SHOWING_CHAT: &str = "coalesce(memory.chat,
+const SHOWING_CHAT: &str = concat!(
+    "coalesce(memory.chat,
     (SELECT message.chat FROM memory_source JOIN message ON message.id = memory_source.message
         WHERE memory_source.memory = memory.number LIMIT 1),
     (SELECT latest.id FROM chat AS latest WHERE latest.character = memory.character AND latest.deleted IS NULL
-        ORDER BY latest.updated DESC LIMIT 1),
+        AND latest.id NOT IN (",
+    hidden_chats!(),
+    ") ORDER BY latest.updated DESC LIMIT 1),
     (SELECT latest.id FROM chat AS latest WHERE memory.character IS NULL AND latest.deleted IS NULL
-        ORDER BY latest.updated DESC LIMIT 1))";
+        AND latest.id NOT IN (",
+    hidden_chats!(),
+    ") ORDER BY latest.updated DESC LIMIT 1))"
+);
 
 impl ItemSearch<'_> {
     /// At most `limit` items of a kind with every term, the last indexed first; with `chat` only

@@ -9,6 +9,7 @@ use super::folder::Place;
 use crate::access::{Listings, ListingsMut};
 use crate::search::fold;
 use crate::sql::Col;
+use crate::visibility::{HIDDEN_CHARACTERS, hidden_characters};
 use crate::{AssetHash, StoreError, query};
 
 /// Data of a card that lists show in addition to the name.
@@ -27,6 +28,8 @@ pub struct CharacterListItem {
     pub picture: Option<AssetHash>,
     pub created: Timestamp,
     pub favourite: bool,
+    /// It can be hidden.
+    pub private: bool,
     /// Time of the last change in any of its chats.
     pub last_chat: Option<Timestamp>,
     pub place: Place,
@@ -35,7 +38,7 @@ pub struct CharacterListItem {
 }
 
 impl Listings<'_> {
-    /// Characters that are not deleted, sorted by last chat, then by name.
+    /// Characters that are neither deleted nor hidden, sorted by last chat, then by name.
     pub fn all(&self) -> Result<Vec<CharacterListItem>, StoreError> {
         Ok(self
             .conn
@@ -44,19 +47,22 @@ impl Listings<'_> {
             .collect::<Result<_, _>>()?)
     }
 
-    /// Characters that are not deleted and whose current card was not described yet.
+    /// Characters that are neither deleted nor hidden, and whose current card was not described
+    /// yet.
     pub fn undescribed(&self) -> Result<Vec<CharacterId>, StoreError> {
-        let sql = "
-            SELECT id FROM character INDEXED BY character_listed
-            WHERE deleted IS NULL AND NOT EXISTS (SELECT 1 FROM listing WHERE listing.character = character.id)";
-        let mut statement = self.conn.prepare_cached(sql)?;
+        let sql = format!(
+            "SELECT id FROM character INDEXED BY character_listed
+            WHERE deleted IS NULL AND NOT EXISTS (SELECT 1 FROM listing WHERE listing.character = character.id)
+                AND id NOT IN ({HIDDEN_CHARACTERS})"
+        );
+        let mut statement = self.conn.prepare_cached(&sql)?;
         let rows = statement.query_map([], |row| Ok(row.get::<_, Col<_>>(0)?.0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Finds characters, except deleted ones, whose card contains all of `words`: as the start of a
-    /// word, or, in scripts without spaces, as at least three letters anywhere. Returns none for an
-    /// empty search.
+    /// Finds characters, except deleted and hidden ones, whose card contains all of `words`: as the
+    /// start of a word, or, in scripts without spaces, as at least three letters anywhere. Returns
+    /// none for an empty search.
     pub fn find(&self, words: &[String]) -> Result<Vec<CharacterId>, StoreError> {
         let words: Vec<String> = words.iter().map(|word| fold(word)).collect();
         let (plain, runs) = query::all_words(&words);
@@ -72,20 +78,36 @@ impl Listings<'_> {
     }
 }
 
-pub(crate) const ALL: &str = "
+/// The hidden groups of other characters do not count for the last chat. They are compared by row
+/// number, which the index of the times contains.
+pub(crate) const ALL: &str = concat!(
+    "
     SELECT character.id, character.name, character.picture, character.created,
         favourite.character IS NOT NULL AS favourite, listing.tagline, listing.creator, listing.tags,
         character_place.folder, character_place.pinned, character_place.archived,
         (SELECT max(updated) FROM chat
-            WHERE chat.character = character.id AND chat.deleted IS NULL) AS last_chat
+            WHERE chat.character = character.id AND chat.deleted IS NULL AND chat.rowid NOT IN (
+                SELECT hidden.rowid FROM private_character
+                JOIN chat_member ON chat_member.character = private_character.character
+                JOIN chat AS hidden ON hidden.id = chat_member.chat WHERE NOT shows_private())) AS last_chat,
+        EXISTS (SELECT 1 FROM private_character
+            WHERE private_character.character = character.id) AS private
     FROM character INDEXED BY character_listed
     LEFT JOIN listing ON listing.character = character.id
     LEFT JOIN favourite ON favourite.character = character.id
     LEFT JOIN character_place ON character_place.item = character.id
-    WHERE character.deleted IS NULL
-    ORDER BY last_chat DESC NULLS LAST, character.name COLLATE NOCASE, character.id";
-const FIND: &str = "SELECT listing.character FROM listing
-    JOIN character INDEXED BY character_listed ON character.id = listing.character WHERE character.deleted IS NULL";
+    WHERE character.deleted IS NULL AND character.id NOT IN (",
+    hidden_characters!(),
+    ")
+    ORDER BY last_chat DESC NULLS LAST, character.name COLLATE NOCASE, character.id"
+);
+const FIND: &str = concat!(
+    "SELECT listing.character FROM listing
+    JOIN character INDEXED BY character_listed ON character.id = listing.character
+    WHERE character.deleted IS NULL AND character.id NOT IN (",
+    hidden_characters!(),
+    ")"
+);
 const WORDS: &str = "number IN (SELECT rowid FROM listing_words WHERE listing_words MATCH ?1)";
 const LETTERS: &str =
     "number IN (SELECT rowid FROM listing_letters WHERE listing_letters MATCH ?2)";
@@ -156,6 +178,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<CharacterListItem> {
             .map(|Col(hash)| hash),
         created: row.get::<_, Col<_>>("created")?.0,
         favourite: row.get("favourite")?,
+        private: row.get("private")?,
         last_chat: row
             .get::<_, Option<Col<_>>>("last_chat")?
             .map(|Col(time)| time),

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::access::{Lorebooks, LorebooksMut};
 use crate::sql::{Col, one};
+use crate::visibility::{HIDDEN_LOREBOOKS, hidden_characters, hidden_chats};
 use crate::{AssetHash, StoreError};
 
 /// A lorebook in the library.
@@ -51,24 +52,37 @@ pub(crate) const APPLIES_IN: &str =
     OR lorebook_binding.scope = 'character' AND owner = ?1 OR lorebook_binding.scope = 'chat' AND owner = ?2
     OR lorebook_binding.scope = 'persona' AND owner = ?3)";
 
+/// SQL condition for a binding that is not to a hidden character or chat.
+const SHOWN_BINDING: &str = concat!(
+    "owner NOT IN (",
+    hidden_characters!(),
+    " UNION ALL ",
+    hidden_chats!(),
+    ")"
+);
+
 impl Lorebooks<'_> {
-    /// Lorebooks that are not deleted, sorted by name.
+    /// Lorebooks that are neither deleted nor hidden, sorted by name.
     pub fn list(&self) -> Result<Vec<Lorebook>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached(
-                "SELECT * FROM lorebook WHERE deleted IS NULL ORDER BY name COLLATE NOCASE, id",
-            )?
+            .prepare_cached(&format!(
+                "SELECT * FROM lorebook
+                 WHERE deleted IS NULL AND id NOT IN ({HIDDEN_LOREBOOKS})
+                 ORDER BY name COLLATE NOCASE, id"
+            ))?
             .query_map([], from_row)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
     }
 
-    /// Names of the lorebooks that are not deleted.
+    /// Names of the lorebooks that are neither deleted nor hidden.
     pub fn names(&self) -> Result<Vec<(LorebookId, String)>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT id, name FROM lorebook WHERE deleted IS NULL")?
+            .prepare_cached(&format!(
+                "SELECT id, name FROM lorebook WHERE deleted IS NULL AND id NOT IN ({HIDDEN_LOREBOOKS})"
+            ))?
             .query_map([], |row| {
                 Ok((row.get::<_, Col<_>>("id")?.0, row.get("name")?))
             })?
@@ -76,11 +90,14 @@ impl Lorebooks<'_> {
         Ok(rows)
     }
 
-    /// `None` if it does not exist or is deleted.
+    /// `None` if it does not exist, or is deleted or hidden.
     pub fn get(&self, id: LorebookId) -> Result<Option<Lorebook>, StoreError> {
         let row = self
             .conn
-            .prepare_cached("SELECT * FROM lorebook WHERE id = ?1 AND deleted IS NULL")?
+            .prepare_cached(&format!(
+                "SELECT * FROM lorebook
+                 WHERE id = ?1 AND deleted IS NULL AND id NOT IN ({HIDDEN_LOREBOOKS})"
+            ))?
             .query_row([Col(id)], from_row)
             .optional()?;
         Ok(row)
@@ -90,7 +107,10 @@ impl Lorebooks<'_> {
     pub fn from_source(&self, source: AssetHash) -> Result<Vec<Lorebook>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT * FROM lorebook WHERE source = ?1 AND deleted IS NULL")?
+            .prepare_cached(&format!(
+                "SELECT * FROM lorebook
+                 WHERE source = ?1 AND deleted IS NULL AND id NOT IN ({HIDDEN_LOREBOOKS})"
+            ))?
             .query_map([Col(source)], from_row)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -100,20 +120,23 @@ impl Lorebooks<'_> {
     pub fn find_identical(&self, json: &str) -> Result<Option<Lorebook>, StoreError> {
         let row = self
             .conn
-            .prepare_cached(
-                "SELECT * FROM lorebook WHERE json = ?1 AND deleted IS NULL ORDER BY id LIMIT 1",
-            )?
+            .prepare_cached(&format!(
+                "SELECT * FROM lorebook
+                 WHERE json = ?1 AND deleted IS NULL AND id NOT IN ({HIDDEN_LOREBOOKS})
+                 ORDER BY id LIMIT 1"
+            ))?
             .query_row([json], from_row)
             .optional()?;
         Ok(row)
     }
 
-    /// Bindings of all lorebooks.
+    /// Bindings of all lorebooks, except to hidden characters and chats.
     pub fn bindings(&self) -> Result<HashMap<LorebookId, Vec<Binding>>, StoreError> {
         let mut all: HashMap<LorebookId, Vec<Binding>> = HashMap::new();
-        let mut rows = self.conn.prepare_cached(
-            "SELECT lorebook, scope, owner FROM lorebook_binding ORDER BY lorebook, scope, owner",
-        )?;
+        let mut rows = self.conn.prepare_cached(&format!(
+            "SELECT lorebook, scope, owner FROM lorebook_binding
+             WHERE {SHOWN_BINDING} ORDER BY lorebook, scope, owner"
+        ))?;
         for row in rows.query_map([], |row| {
             Ok((row.get::<_, Col<_>>("lorebook")?.0, binding(row)?))
         })? {
@@ -123,11 +146,14 @@ impl Lorebooks<'_> {
         Ok(all)
     }
 
-    /// Bindings of one lorebook.
+    /// Bindings of one lorebook, except to hidden characters and chats.
     pub fn bindings_of(&self, id: LorebookId) -> Result<Vec<Binding>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT scope, owner FROM lorebook_binding WHERE lorebook = ?1 ORDER BY scope, owner")?
+            .prepare_cached(&format!(
+                "SELECT scope, owner FROM lorebook_binding
+                 WHERE lorebook = ?1 AND {SHOWN_BINDING} ORDER BY scope, owner"
+            ))?
             .query_map([Col(id)], binding)?
             .collect::<Result<_, _>>()?;
         Ok(rows)
@@ -182,10 +208,12 @@ impl LorebooksMut<'_> {
         )
     }
 
-    /// Replaces all bindings of a lorebook.
+    /// Replaces all bindings of a lorebook, except those to hidden characters and chats.
     pub fn bind(&mut self, id: LorebookId, bindings: &[Binding]) -> Result<(), StoreError> {
         self.conn
-            .prepare_cached("DELETE FROM lorebook_binding WHERE lorebook = ?1")?
+            .prepare_cached(&format!(
+                "DELETE FROM lorebook_binding WHERE lorebook = ?1 AND {SHOWN_BINDING}"
+            ))?
             .execute([Col(id)])?;
         bindings
             .iter()

@@ -20,6 +20,7 @@ pub(crate) mod lead;
 pub(crate) mod listing;
 pub(crate) mod lorebook;
 mod persona;
+mod private_character;
 mod quick_reply;
 mod source;
 mod trash;

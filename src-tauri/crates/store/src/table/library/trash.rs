@@ -7,6 +7,7 @@ use uuid::Uuid;
 use crate::StoreError;
 use crate::access::{Trash, TrashMut};
 use crate::sql::{Col, one};
+use crate::visibility::{hidden_characters, hidden_chats, hidden_lorebooks};
 
 /// The id of an item in the trash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,21 +40,30 @@ pub struct Trashed {
     pub deleted: Timestamp,
 }
 
-/// Lists chats only while their character is not deleted. A restored character brings its chats
-/// back.
-const LIST: &str = "
+/// Leaves hidden items out. Lists chats only while their character is not deleted. A restored
+/// character brings its chats back.
+const LIST: &str = concat!(
+    "
     SELECT 'chat' AS kind, chat.id, chat.title AS name, character.name AS with_name, chat.created, chat.deleted,
         (SELECT count(*) FROM message WHERE message.chat = chat.id AND message.deleted IS NULL) AS messages
     FROM chat JOIN character ON character.id = chat.character
-    WHERE chat.deleted IS NOT NULL AND character.deleted IS NULL
+    WHERE chat.deleted IS NOT NULL AND character.deleted IS NULL AND chat.id NOT IN (",
+    hidden_chats!(),
+    ")
     UNION ALL
     SELECT 'character', id, name, NULL, created, deleted,
         (SELECT count(*) FROM message JOIN chat ON chat.id = message.chat
          WHERE chat.character = character.id AND message.deleted IS NULL)
-    FROM character WHERE deleted IS NOT NULL
+    FROM character WHERE deleted IS NOT NULL AND id NOT IN (",
+    hidden_characters!(),
+    ")
     UNION ALL
-    SELECT 'lorebook', id, name, NULL, created, deleted, 0 FROM lorebook WHERE deleted IS NOT NULL
-    ORDER BY deleted DESC, id DESC";
+    SELECT 'lorebook', id, name, NULL, created, deleted, 0 FROM lorebook
+    WHERE deleted IS NOT NULL AND id NOT IN (",
+    hidden_lorebooks!(),
+    ")
+    ORDER BY deleted DESC, id DESC"
+);
 
 impl Trash<'_> {
     /// Most recently deleted first.

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::vector::{self, VectorRevision, bytes, signed};
 use crate::StoreError;
 use crate::access::{ItemEmbeddings, ItemEmbeddingsMut};
+use crate::visibility::{HIDDEN_CHARACTERS, HIDDEN_LOREBOOKS};
 
 /// A kind of item with an embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -117,12 +118,15 @@ impl ItemEmbeddings<'_> {
             .query_row("SELECT count(*) FROM meaning_unread", [], |row| row.get(0))?)
     }
 
-    /// Returns up to `limit` lorebooks whose entries must be listed with
+    /// Returns up to `limit` lorebooks, without hidden ones, whose entries must be listed with
     /// [`ItemEmbeddingsMut::put_entries`]. A card's own book has the id of its character.
     pub fn queued_books(&self, limit: u32) -> Result<Vec<LorebookId>, StoreError> {
         let books = self
             .conn
-            .prepare_cached("SELECT book FROM lore_unread LIMIT ?1")?
+            .prepare_cached(&format!(
+                "SELECT book FROM lore_unread
+                 WHERE book NOT IN ({HIDDEN_CHARACTERS}) AND book NOT IN ({HIDDEN_LOREBOOKS}) LIMIT ?1"
+            ))?
             .query_map([limit], |row| Ok(LorebookId(Uuid::from_bytes(row.get(0)?))))?
             .collect::<Result<_, _>>()?;
         Ok(books)

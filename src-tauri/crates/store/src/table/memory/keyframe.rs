@@ -9,6 +9,7 @@ use crate::StoreError;
 use crate::access::{Keyframes, KeyframesMut, MessageTexts};
 use crate::sql::Col;
 use crate::table::messages::source_text::SourceText;
+use crate::visibility::HIDDEN_CHATS;
 
 impl Keyframes<'_> {
     /// Keyframes of a chat that end at or after `position`, and the last `before` ones that end
@@ -64,8 +65,8 @@ impl Keyframes<'_> {
             .transpose()
     }
 
-    /// Keyframes of a character's chats that no model has summarized, with the time of their last
-    /// message. Returns up to `limit`, newest first.
+    /// Keyframes of a character's chats that are not hidden and that no model has summarized, with
+    /// the time of their last message. Returns up to `limit`, newest first.
     pub fn fallbacks(
         &self,
         character: CharacterId,
@@ -73,13 +74,14 @@ impl Keyframes<'_> {
     ) -> Result<Vec<(Keyframe, Timestamp)>, StoreError> {
         let rows: Vec<((i64, Keyframe), Timestamp)> = self
             .conn
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT keyframe.*, message.created AS said FROM keyframe
                  JOIN chat ON chat.id = keyframe.chat
                  JOIN message ON message.chat = keyframe.chat AND message.position = keyframe.last
                  WHERE chat.character = ?1 AND chat.deleted IS NULL AND keyframe.fallback = 1
-                 ORDER BY said DESC, keyframe.number DESC LIMIT ?2",
-            )?
+                     AND chat.id NOT IN ({HIDDEN_CHATS})
+                 ORDER BY said DESC, keyframe.number DESC LIMIT ?2"
+            ))?
             .query_map(params![Col(character), limit], |row| {
                 Ok((from_row(row)?, row.get::<_, Col<_>>("said")?.0))
             })?

@@ -6,6 +6,7 @@ use rusqlite::Row;
 use rusqlite::types::Value;
 
 use crate::sql::Col;
+use crate::visibility::{hidden_characters, hidden_chats};
 
 macro_rules! stands {
     ($memory:literal) => {
@@ -23,13 +24,24 @@ macro_rules! stands {
             $memory,
             ".number
         AND (message.deleted IS NOT NULL OR message.hidden OR chat.deleted IS NOT NULL
-            OR swipe.id IS NOT memory_source.swipe))"
+            OR swipe.id IS NOT memory_source.swipe OR chat.id IN (",
+            hidden_chats!(),
+            "))) AND ifnull(",
+            $memory,
+            ".character NOT IN (",
+            hidden_characters!(),
+            "), 1) AND ifnull(",
+            $memory,
+            ".chat NOT IN (",
+            hidden_chats!(),
+            "), 1)"
         )
     };
 }
 
-/// SQL condition for a valid memory: neither it nor its world is deleted, and all of its sources
-/// are present, unchanged and not hidden from the model.
+/// SQL condition for a valid memory: neither it nor its world is deleted, neither its character nor
+/// its chat is hidden, and all of its sources are present, unchanged, not in hidden chats and not
+/// hidden from the model.
 pub(crate) const VALID: &str = stands!("memory");
 
 /// SQL condition for an active memory: valid and not archived. A merged or superseded memory is

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::StoreError;
 use crate::access::{Vectors, VectorsMut};
 use crate::sql::Col;
+use crate::visibility::HIDDEN_CHATS;
 
 /// A message text that needs embeddings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,11 +82,17 @@ pub(crate) fn revision(
 }
 
 impl Vectors<'_> {
-    /// Returns up to `limit` texts without embeddings, newest first.
+    /// Returns up to `limit` texts without embeddings, newest first. Texts of hidden chats wait
+    /// until they are shown.
     pub fn queued(&self, limit: u32) -> Result<Vec<QueuedText>, StoreError> {
         let numbers: Vec<i64> = self
             .conn
-            .prepare_cached("SELECT text FROM message_unread ORDER BY text DESC LIMIT ?1")?
+            .prepare_cached(&format!(
+                "SELECT message_unread.text FROM message_unread
+                 JOIN message_text ON message_text.number = message_unread.text
+                 WHERE message_text.chat NOT IN ({HIDDEN_CHATS})
+                 ORDER BY message_unread.text DESC LIMIT ?1"
+            ))?
             .query_map([limit], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         let texts = numbers
@@ -141,14 +148,15 @@ impl Vectors<'_> {
             })?)
     }
 
-    /// The chats with embeddings that are not deleted, the last changed first.
+    /// The chats with embeddings that are neither deleted nor hidden, the last changed first.
     pub fn chats(&self) -> Result<Vec<ChatId>, StoreError> {
         let chats = self
             .conn
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT chat.id FROM vector_group JOIN chat ON chat.id = vector_group.among
-                 WHERE kind = 'message' AND chat.deleted IS NULL ORDER BY chat.updated DESC",
-            )?
+                 WHERE kind = 'message' AND chat.deleted IS NULL AND chat.id NOT IN ({HIDDEN_CHATS})
+                 ORDER BY chat.updated DESC"
+            ))?
             .query_map([], |row| Ok(row.get::<_, Col<_>>(0)?.0))?
             .collect::<Result<_, _>>()?;
         Ok(chats)

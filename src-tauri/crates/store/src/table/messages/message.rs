@@ -8,6 +8,7 @@ use super::picture;
 use super::swipe::{self, NewSwipe};
 use crate::access::{ChatsMut, Messages, MessagesMut, SwipesMut};
 use crate::sql::{Col, one};
+use crate::visibility::HIDDEN_CHATS;
 use crate::{StoreError, checksum};
 
 /// A message to append. The store assigns its position.
@@ -94,10 +95,11 @@ impl Messages<'_> {
 
     /// `None` if it does not exist or is deleted.
     pub fn get(&self, id: MessageId) -> Result<Option<Message>, StoreError> {
-        self.single(
-            "SELECT * FROM message WHERE id = ?1 AND deleted IS NULL",
-            [Col(id)],
-        )
+        let sql = format!(
+            "SELECT * FROM message
+             WHERE id = ?1 AND deleted IS NULL AND chat NOT IN ({HIDDEN_CHATS})"
+        );
+        self.single(&sql, [Col(id)])
     }
 
     /// The message right before `id` in the same chat.

@@ -9,6 +9,7 @@ use crate::StoreError;
 use crate::access::MessageSearch;
 use crate::search::{Excerpt, fold, index_query};
 use crate::sql::Col;
+use crate::visibility::hidden_chats;
 
 /// Conditions of a search besides its terms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,12 +75,17 @@ const SHOWN_AT: &str = "(SELECT swipe.* FROM message AS place
         JOIN swipe ON swipe.message = place.id AND swipe.position = place.selected
         WHERE place.chat = :chat AND place.position = CAST(:query AS INTEGER)) AS swipe";
 
-/// Joins a version with its message; deleted messages, chats and characters are left out.
-const FOUND: &str = "JOIN message ON message.id = swipe.message
+/// Joins a version with its message; deleted messages, chats and characters are left out, and
+/// hidden chats.
+const FOUND: &str = concat!(
+    "JOIN message ON message.id = swipe.message
     JOIN chat ON chat.id = message.chat
     JOIN character ON character.id = chat.character
     LEFT JOIN message_speaker ON message_speaker.message = message.id
     WHERE message.deleted IS NULL AND chat.deleted IS NULL AND character.deleted IS NULL
+        AND chat.id NOT IN (",
+    hidden_chats!(),
+    ")
         AND (:chat IS NULL OR message.chat = :chat)
         AND (:title IS NULL OR instr(search_name(chat.title), :title) > 0
             OR instr(search_name(character.name), :title) > 0)
@@ -87,7 +93,8 @@ const FOUND: &str = "JOIN message ON message.id = swipe.message
         AND (:name IS NULL OR instr(search_name(ifnull(message_speaker.name, character.name)), :name) > 0)
         AND (:since IS NULL OR message.created >= :since) AND (:until IS NULL OR message.created < :until)
         AND (NOT :has_picture OR EXISTS (SELECT 1 FROM message_picture WHERE message_picture.message = message.id))
-        AND (NOT :shown_only OR swipe.position = message.selected)";
+        AND (NOT :shown_only OR swipe.position = message.selected)"
+);
 
 /// The parts of a query that differ between versions and earlier texts.
 struct Select {

@@ -6,6 +6,7 @@ use rusqlite::{OptionalExtension, params};
 use crate::StoreError;
 use crate::access::{ToolGrants, ToolGrantsMut};
 use crate::sql::Col;
+use crate::visibility::HIDDEN_CHATS;
 
 /// Whether a tool may run without a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,11 +21,14 @@ pub struct ToolGrant {
 }
 
 impl ToolGrants<'_> {
-    /// All decisions, the newest first.
+    /// All decisions, except those in hidden chats, the newest first.
     pub fn list(&self) -> Result<Vec<ToolGrant>, StoreError> {
         let rows = self
             .conn
-            .prepare_cached("SELECT source, tool, chat, allowed, created FROM tool_grant ORDER BY created DESC, tool")?
+            .prepare_cached(&format!(
+                "SELECT source, tool, chat, allowed, created FROM tool_grant
+                 WHERE ifnull(chat NOT IN ({HIDDEN_CHATS}), 1) ORDER BY created DESC, tool"
+            ))?
             .query_map([], |row| {
                 Ok(ToolGrant {
                     source: row.get(0)?,

@@ -10,6 +10,7 @@ mod groups;
 mod item_searching;
 mod listings;
 mod lorebooks;
+mod private_characters;
 mod purging;
 mod sources;
 mod trash;

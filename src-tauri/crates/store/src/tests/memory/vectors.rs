@@ -124,7 +124,14 @@ async fn upgrade_counts_existing_vectors() {
         .store;
     create_library(&before).await;
     say_without_checksum(&before, 1, "My parrot is called Zebulon.").await;
-    read_all(&before).await;
+    let embedded = "INSERT INTO message_vector (text, chat, position, passage, model, scale, vector, pieces)
+            SELECT number, chat, position, value, 'encoder', 1.0, x'01', x'6500' FROM message_text, json_each('[0, 1]');
+        DELETE FROM message_unread;";
+    before
+        .on_writer(move |conn| conn.execute_batch(embedded))
+        .await
+        .unwrap()
+        .unwrap();
     drop(before);
 
     let store = open(dir.path()).store;
