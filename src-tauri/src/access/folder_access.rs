@@ -5,11 +5,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use engine::api::{ApiError, ProtectionStatus, SecretText, UnfinishedConversion};
-use engine::{Engine, Options, PreparedProtection, UnlockError, UnlockSecret, UnlockedFolder};
+use engine::{
+    Engine, Options, PreparedProtection, UnlockError, UnlockSecret, UnlockedFolder, WrongTries,
+};
 use serde::Serialize;
 use tokio::sync::watch;
-
-use crate::access::wrong_tries::WrongTries;
 
 /// The access to the data folder, as the page sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -119,7 +119,7 @@ impl FolderAccess {
         if !self.is_locked() {
             return Ok(());
         }
-        self.refuse_early_try(Instant::now())?;
+        self.tries().refuse_early(Instant::now())?;
         let is_typed = !matches!(secret, UnlockSecret::Keychain);
         match Engine::unlock(&self.options, secret).await {
             Ok(keys) => {
@@ -199,18 +199,6 @@ impl FolderAccess {
 
     fn is_locked(&self) -> bool {
         matches!(*self.state.borrow(), AccessState::Locked { .. })
-    }
-
-    fn refuse_early_try(&self, now: Instant) -> Result<(), ApiError> {
-        match self.tries().wait_seconds(now) {
-            0 => Ok(()),
-            seconds => Err(ApiError::BadInput {
-                message: format!(
-                    "After several wrong tries, the next one must wait {seconds} seconds."
-                ),
-                hint: "Wait, then try again.".to_owned(),
-            }),
-        }
     }
 
     fn tries(&self) -> MutexGuard<'_, WrongTries> {

@@ -10,4 +10,3 @@ pub(crate) mod locking;
 #[cfg(target_os = "linux")]
 mod logind;
 mod running_replies;
-mod wrong_tries;

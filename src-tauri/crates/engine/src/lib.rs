@@ -38,6 +38,7 @@ pub use base::protection::prepare::PreparedProtection;
 pub use base::protection::protect_error::ProtectError;
 pub use base::protection::status::is_protected;
 pub use base::protection::unlock::{UnlockSecret, UnlockedFolder};
+pub use base::protection::wrong_tries::WrongTries;
 pub use base::tool_source::{SourceGrants, SourceTool, ToolOutput, ToolSource, ToolSources};
 pub use domain::shown_text::visible_line;
 #[cfg(any(test, feature = "evaluation"))]

@@ -23,6 +23,8 @@ pub struct Options {
     pub data_dir: PathBuf,
     /// The keys of a protected data folder; see [`Engine::unlock`](crate::Engine::unlock).
     pub keys: Option<UnlockedFolder>,
+    /// Shows private characters from the start.
+    pub show_private: bool,
     /// Folders with the models that ship with the app.
     pub model_dirs: Vec<PathBuf>,
     /// Path of the worker binary; `None` looks next to the running program.

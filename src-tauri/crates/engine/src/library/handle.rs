@@ -20,6 +20,7 @@ use crate::library::groups::Groups;
 use crate::library::lorebooks::Lorebooks;
 use crate::library::memories::Memories;
 use crate::library::personas::Personas;
+use crate::library::private_characters::PrivateCharacters;
 use crate::library::prompt_retention::PromptRetention;
 use crate::library::quick_replies::QuickReplySets;
 use crate::library::scripts::Scripts;
@@ -51,6 +52,7 @@ pub(crate) struct LibraryRooms {
     pub(crate) documents: Documents,
     pub(crate) memories: Memories,
     pub(crate) chats: Chats,
+    pub(crate) private_characters: PrivateCharacters,
     pub(crate) prompt_retention: PromptRetention,
     pub(crate) exports: Exports,
     pub(crate) backgrounds: Backgrounds,
@@ -107,6 +109,7 @@ impl Library {
             &scripts,
             &snapshots,
         );
+        let private_characters = PrivateCharacters::new(config.base());
         let prompt_retention = PromptRetention::new(&config);
         let exports = Exports::new(config.base(), &assets, &chat_lookup, &groups);
         let backgrounds = Backgrounds::new(&config, &assets, &characters, &chat_lookup);
@@ -139,6 +142,7 @@ impl Library {
             documents,
             memories,
             chats,
+            private_characters,
             prompt_retention,
             exports,
             backgrounds,

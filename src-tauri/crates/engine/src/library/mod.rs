@@ -18,6 +18,7 @@ pub(crate) mod handle;
 pub(crate) mod lorebooks;
 pub(crate) mod memories;
 pub(crate) mod personas;
+pub(crate) mod private_characters;
 pub(crate) mod prompt_retention;
 pub(crate) mod quick_replies;
 pub(crate) mod scripts;

@@ -89,6 +89,8 @@ impl Engine {
             if has_new_warnings {
                 engine.library.warnings.warnings_changed().await;
             }
+            let private = &engine.library.private_characters;
+            private.begin(options.show_private).await?;
             engine
                 .library
                 .stale_caches

@@ -137,6 +137,16 @@ macro_rules! operations {
             /// begin with it: names, tags, creators, descriptions.
             library.characters: find_characters(query: String) -> Vec<CharacterId>;
             library.characters: set_favourites(characters: Vec<CharacterId>, favourite: bool) -> ();
+            /// Whether private characters can be hidden, and whether they are shown.
+            library.private_characters: private_characters() -> PrivateCharacters;
+            /// Makes a character private, or no longer. A private character and its chats are
+            /// hidden at once unless private characters are shown.
+            library.private_characters: set_character_private(character: CharacterId, private: bool) -> ();
+            /// Shows private characters until `hide_private` or a restart. After several wrong
+            /// passphrases, the next try has to wait.
+            library.private_characters: show_private(passphrase: SecretText) -> ();
+            /// Hides private characters. Their running replies end first.
+            library.private_characters: hide_private() -> ();
             /// Adds tags to the cards of all these characters, and removes others. Returns the
             /// former tags of the cards that changed; `restore_tags` undoes it.
             library.characters: tag_characters(characters: Vec<CharacterId>, add: Vec<String>, remove: Vec<String>)

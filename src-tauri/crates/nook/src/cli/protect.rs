@@ -14,6 +14,9 @@ pub(crate) struct UnlockArgs {
     /// A file with the recovery code of a protected data folder, instead of the passphrase
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) code_from: Option<PathBuf>,
+    /// Show private characters and their chats
+    #[arg(long, global = true)]
+    pub(crate) with_private: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -70,6 +70,7 @@ pub(crate) async fn run(cli: Cli, out: &Output) -> Result<(), CommandError> {
         data_dir,
         model_dirs: installation::model_dirs(),
         environment: engine::environment(),
+        show_private: cli.unlock.with_private,
         ..Options::default()
     };
     on_data_folder(options, cli.verb, &cli.unlock, out).await

@@ -172,6 +172,8 @@ pub enum Changed {
     /// The messages of chat `id`.
     Messages,
     Personas,
+    /// Private characters are shown or hidden now.
+    PrivateCharacters,
     Models,
     Endpoints,
     /// Tool server `id`, or the list of tool servers.

@@ -20,10 +20,21 @@ pub struct CharacterSummary {
     pub tags: Vec<String>,
     pub creator: String,
     pub favourite: bool,
+    /// It can be hidden.
+    pub private: bool,
     /// When its newest chat last changed, RFC 3339.
     pub last_chat: Option<String>,
     pub created: String,
     pub place: ListPlace,
+}
+
+/// Whether private characters are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "camelCase")]
+pub struct PrivateCharacters {
+    /// The data folder is encrypted, so characters can be private and hidden.
+    pub available: bool,
+    pub shown: bool,
 }
 
 /// A character, and the tags of its card before a change, for `restore_tags`.

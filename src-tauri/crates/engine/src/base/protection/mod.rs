@@ -20,6 +20,7 @@ pub(crate) mod status;
 mod swap;
 pub(crate) mod unlock;
 pub(crate) mod upkeep;
+pub(crate) mod wrong_tries;
 
 use crate::base::protection::error::UnlockError;
 

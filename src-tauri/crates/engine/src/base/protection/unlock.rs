@@ -114,6 +114,26 @@ pub(crate) fn unlock(
     unwrap_first(found, &parsed)
 }
 
+/// Checks the passphrase of the open folder. Blocks while the key is derived.
+///
+/// # Errors
+/// [`UnlockError`]. A key file of another folder makes every passphrase wrong.
+pub(crate) fn check_passphrase(
+    files: &KeyFiles,
+    passphrase: SecretText,
+    unlocked: &UnlockedFolder,
+) -> Result<(), UnlockError> {
+    let secret = UnlockSecret::Passphrase(passphrase);
+    let found = unlock(files, &secret, Secrets::for_session)?;
+    if unlocked.key_file().belongs_to(&found.key) {
+        Ok(())
+    } else {
+        Err(UnlockError::Wrong {
+            slot: KeySlot::Passphrase,
+        })
+    }
+}
+
 fn unlock_backup(backup: &Path, secret: &UnlockSecret) -> Result<UnwrappedKey, UnlockError> {
     let folders = backup.ancestors().skip(1).take(2);
     let found: Vec<FoundKeyFile> = folders.flat_map(key_files_in).collect();

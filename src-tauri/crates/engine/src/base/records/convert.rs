@@ -213,6 +213,7 @@ pub(crate) fn summary(listed: CharacterListItem) -> api::CharacterSummary {
         tags,
         creator,
         favourite: listed.favourite,
+        private: listed.private,
         last_chat: listed.last_chat.map(rfc3339),
         created: rfc3339(listed.created),
         place: place(listed.place),

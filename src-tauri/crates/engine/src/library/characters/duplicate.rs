@@ -129,6 +129,9 @@ fn copy_belongings(
             &passages,
         )?;
     }
+    if store.private_characters().has(from)? {
+        store.private_characters_mut().add(to)?;
+    }
     let persona = store.bound_personas().of(from)?;
     store.bound_personas_mut().set(to, persona)?;
     store

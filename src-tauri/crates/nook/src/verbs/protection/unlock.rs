@@ -81,7 +81,8 @@ fn secret(
     status: &ProtectionStatus,
 ) -> Result<Option<UnlockSecret>, CommandError> {
     let given = secrets::given(args)?;
-    if given.is_none() && status.unlock_at_login {
+    // The keychain gives no passphrase, which private characters need.
+    if given.is_none() && status.unlock_at_login && !args.with_private {
         return Ok(Some(UnlockSecret::Keychain));
     }
     match given {

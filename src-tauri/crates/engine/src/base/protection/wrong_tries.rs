@@ -1,6 +1,9 @@
-//! Slows down the guessing of a passphrase or a recovery code at the lock page.
+//! Slows down the guessing of a passphrase or a recovery code.
 
 use std::time::{Duration, Instant};
+
+use crate::api::ApiError;
+use crate::base::error::bad_input;
 
 /// Number of wrong tries before the first wait.
 const FREE_TRIES: u32 = 5;
@@ -9,14 +12,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(900);
 
 /// The wrong tries in a row.
 #[derive(Debug, Default)]
-pub(crate) struct WrongTries {
+pub struct WrongTries {
     count: u32,
     next: Option<Instant>,
 }
 
 impl WrongTries {
     /// Records a wrong try at `now`.
-    pub(crate) fn record(&mut self, now: Instant) {
+    pub fn record(&mut self, now: Instant) {
         self.count = self.count.saturating_add(1);
         if let Some(doublings) = self.count.checked_sub(FREE_TRIES) {
             let wait = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(doublings));
@@ -24,21 +27,35 @@ impl WrongTries {
         }
     }
 
-    /// Ends the row, because the folder is unlocked.
-    pub(crate) fn forget(&mut self) {
+    /// Ends the row, because a secret was right.
+    pub fn forget(&mut self) {
         *self = Self::default();
     }
 
     /// How long the next try has to wait at `now`.
-    pub(crate) fn wait(&self, now: Instant) -> Duration {
+    #[must_use]
+    pub fn wait(&self, now: Instant) -> Duration {
         self.next
             .map_or(Duration::ZERO, |next| next.saturating_duration_since(now))
     }
 
     /// The wait in whole seconds, rounded up.
-    pub(crate) fn wait_seconds(&self, now: Instant) -> u64 {
+    #[must_use]
+    pub fn wait_seconds(&self, now: Instant) -> u64 {
         let wait = self.wait(now);
         wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+    }
+
+    /// # Errors
+    /// `BadInput` if the next try has to wait at `now`.
+    pub fn refuse_early(&self, now: Instant) -> Result<(), ApiError> {
+        match self.wait_seconds(now) {
+            0 => Ok(()),
+            seconds => Err(bad_input(
+                format!("After several wrong tries, the next one must wait {seconds} seconds."),
+                "Wait, then try again.",
+            )),
+        }
     }
 }
 
