@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use domain::{CharacterId, ChatId, Timestamp};
-use engine::api::{CharacterFields, Chat, EndReason, Event, MemoryDraft, MemoryScope, Message};
-use engine::{Clock, Engine, Events, MemoryMeter, Options, ToolSources};
+use engine::api::{
+    CharacterFields, Chat, EndReason, Event, MemoryDraft, MemoryScope, Message, SecretText,
+};
+use engine::{
+    Clock, Engine, Events, MemoryMeter, Options, ToolSources, UnlockSecret, UnlockedFolder,
+};
 use provider::fake::FakeProvider;
 use tempfile::TempDir;
 
@@ -24,6 +28,7 @@ pub struct Headless {
     pub tools: ToolSources,
     environment: BTreeMap<String, String>,
     memory_meter: MemoryMeter,
+    keys: Option<UnlockedFolder>,
 }
 
 impl Headless {
@@ -55,6 +60,7 @@ impl Headless {
             tools: ToolSources::default(),
             environment: BTreeMap::new(),
             memory_meter: memory_meter(),
+            keys: None,
         }
     }
 
@@ -81,7 +87,7 @@ impl Headless {
             .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
             .collect();
         let tools = ToolSources::default();
-        let engine = open(&dir, (&model, &tools), &environment, &memory_meter).await;
+        let engine = open(&dir, (&model, &tools), &environment, &memory_meter, None).await;
         Self {
             engine,
             model,
@@ -89,6 +95,53 @@ impl Headless {
             tools,
             environment,
             memory_meter,
+            keys: None,
+        }
+    }
+
+    /// Starts the app in a data folder that is encrypted with this passphrase.
+    pub async fn protected(passphrase: &str) -> Self {
+        let app = Self::new().await;
+        app.engine.shutdown().await;
+        let Self {
+            engine, model, dir, ..
+        } = app;
+        drop(engine);
+        let options = Options {
+            data_dir: dir.path().to_owned(),
+            without_keychain: true,
+            clock: Clock::stopped(NOW),
+            ..Options::default()
+        };
+        let secret = SecretText::new(passphrase.to_owned());
+        let prepared = Engine::prepare_protection(secret.clone())
+            .await
+            .expect("keys");
+        let code = prepared.recovery_code();
+        Engine::protect(&options, prepared, code)
+            .await
+            .expect("an encrypted folder");
+        let keys = Engine::unlock(&options, UnlockSecret::Passphrase(secret))
+            .await
+            .expect("the passphrase is right");
+        let (tools, environment) = (ToolSources::default(), BTreeMap::new());
+        let (memory_meter, keys) = (memory_meter(), Some(keys));
+        let engine = open(
+            &dir,
+            (&model, &tools),
+            &environment,
+            &memory_meter,
+            keys.as_ref(),
+        )
+        .await;
+        Self {
+            engine,
+            model,
+            dir,
+            tools,
+            environment,
+            memory_meter,
+            keys,
         }
     }
 
@@ -106,11 +159,19 @@ impl Headless {
             tools,
             environment,
             memory_meter,
+            keys,
         } = self;
         engine.shutdown().await;
         drop(engine);
         meanwhile(dir.path());
-        let engine = open(&dir, (&model, &tools), &environment, &memory_meter).await;
+        let engine = open(
+            &dir,
+            (&model, &tools),
+            &environment,
+            &memory_meter,
+            keys.as_ref(),
+        )
+        .await;
         Self {
             engine,
             model,
@@ -118,6 +179,7 @@ impl Headless {
             tools,
             environment,
             memory_meter,
+            keys,
         }
     }
 
@@ -190,6 +252,7 @@ async fn open(
     (model, tools): (&FakeProvider, &ToolSources),
     environment: &BTreeMap<String, String>,
     memory_meter: &MemoryMeter,
+    keys: Option<&UnlockedFolder>,
 ) -> Engine {
     let options = Options {
         data_dir: dir.path().to_owned(),
@@ -199,6 +262,7 @@ async fn open(
         environment: environment.clone(),
         tools: tools.clone(),
         memory_meter: memory_meter.clone(),
+        keys: keys.cloned(),
         ..Options::default()
     };
     Engine::open(options)

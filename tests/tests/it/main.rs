@@ -70,6 +70,7 @@ mod planted;
 mod planted_sturdy;
 mod prefix_caches;
 mod privacy;
+mod private_characters;
 mod prompt_parts;
 mod protection;
 mod quick_replies;
