@@ -44,6 +44,6 @@ export class MockCharacters {
 
 	#summary({ id, picture, fields, created }: Character): CharacterSummary {
 		const chat = this.engine.chats.find((known) => known.character === id);
-		return { id, name: fields.name, tagline: fields.creatorNotes || fields.description, picture, tags: fields.tags, creator: fields.creator, favourite: this.#favourites.has(id), lastChat: chat?.updated ?? null, created, place: this.engine.folders.place(id) };
+		return { id, name: fields.name, tagline: fields.creatorNotes || fields.description, picture, tags: fields.tags, creator: fields.creator, favourite: this.#favourites.has(id), private: false, lastChat: chat?.updated ?? null, created, place: this.engine.folders.place(id) };
 	}
 }

@@ -1,4 +1,4 @@
-import type { ForgetCounts, ForgetPreview, ForgetReport, ForgetSubject, PrivacySpace } from "../../src/lib/api/generated";
+import type { ForgetCounts, ForgetPreview, ForgetReport, ForgetSubject, PrivacySpace, PrivateCharacters } from "../../src/lib/api/generated";
 import type { MockLayers } from "./layers";
 
 /** What the scripted engine keeps about its work, by the settings. */
@@ -41,6 +41,8 @@ export class MockPrivacy {
 
 	op_hints_at_encryption = (): boolean => this.encryptionHint;
 	op_dismiss_encryption_hint = (): void => void (this.encryptionHint = false);
+
+	op_private_characters = (): PrivateCharacters => ({ available: false, shown: true });
 
 	#value(key: string): unknown {
 		return this.layers.of({ scope: "global" }).settings.find((setting) => setting.key === key)?.value;

@@ -9,7 +9,7 @@ type Answer = (args: never) => unknown;
 export const NOT_PROTECTED: ProtectionStatus = { protected: false, unlockAtLogin: false, kdf: null, since: null, unfinished: null, keyFileProblem: null, plainLeftovers: [], swap: "none" };
 
 /** Answers about drafts, damage, hints and choices of the page for tests without any. */
-const USUAL: Record<string, Answer> = { drafts: () => [], write_draft: () => ({ id: "draft", others: [] }), discard_draft: () => null, keep_draft: () => [], data_warnings: () => ({ warnings: [], newestBackup: null }), hints_at_encryption: () => false, page_values: () => [], save_page_value: () => null, protection_status: () => NOT_PROTECTED };
+const USUAL: Record<string, Answer> = { drafts: () => [], write_draft: () => ({ id: "draft", others: [] }), discard_draft: () => null, keep_draft: () => [], data_warnings: () => ({ warnings: [], newestBackup: null }), hints_at_encryption: () => false, page_values: () => [], save_page_value: () => null, protection_status: () => NOT_PROTECTED, private_characters: () => ({ available: false, shown: true }) };
 
 /** A transport whose answers are defined by each test. */
 export class FakeShell extends NoAccess implements Transport {

@@ -105,6 +105,8 @@ const LIST = [
 	{ id: "newCharacter", group: "go", shortcut: "", available: always, run: (app) => app.edit(null) },
 	{ id: "lock", group: "go", shortcut: "Mod+Shift+H", available: (app) => app.encryption.lockable, run: (app) => app.encryption.lock(), overDialogs: true },
 	{ id: "hide", group: "go", shortcut: "Mod+Shift+H", available: (app) => !app.encryption.lockable, run: (app) => app.encryption.hide(), overDialogs: true },
+	{ id: "showPrivate", group: "go", shortcut: "", available: (app) => app.privateCharacters.available && !app.privateCharacters.shown, run: (app) => app.privateCharacters.ask() },
+	{ id: "hidePrivate", group: "go", shortcut: "", available: (app) => app.privateCharacters.available && app.privateCharacters.shown, run: (app) => app.privateCharacters.hide() },
 	{ id: "undo", group: "go", shortcut: "Mod+Z", available: (app) => editing(app) === null && app.canUndo, run: (app) => app.undoLast(), notInText: true },
 
 	{ id: "newChat", group: "chat", shortcut: "Mod+N", available: (app) => character(app) !== null, run: (app) => app.newChat(character(app) ?? "") },

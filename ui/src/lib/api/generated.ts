@@ -113,6 +113,14 @@ export function client(call: Call) {
 		/** The ids of the characters whose cards contain every word of `query`, or words that begin with it: names, tags, creators, descriptions. */
 		findCharacters: (query: string) => call("find_characters", { query }) as Promise<CharacterId[]>,
 		setFavourites: (characters: CharacterId[], favourite: boolean) => call("set_favourites", { characters, favourite }) as Promise<void>,
+		/** Whether private characters can be hidden, and whether they are shown. */
+		privateCharacters: () => call("private_characters", {}) as Promise<PrivateCharacters>,
+		/** Makes a character private, or no longer. A private character and its chats are hidden at once unless private characters are shown. */
+		setCharacterPrivate: (character: CharacterId, on: boolean) => call("set_character_private", { character, on }) as Promise<void>,
+		/** Shows private characters until `hide_private` or a restart. After several wrong passphrases, the next try has to wait. */
+		showPrivate: (passphrase: SecretText) => call("show_private", { passphrase }) as Promise<void>,
+		/** Hides private characters. Their running replies end first. */
+		hidePrivate: () => call("hide_private", {}) as Promise<void>,
 		/** Adds tags to the cards of all these characters, and removes others. Returns the former tags of the cards that changed; `restore_tags` undoes it. */
 		tagCharacters: (characters: CharacterId[], add: string[], remove: string[]) => call("tag_characters", { characters, add, remove }) as Promise<CharacterTags[]>,
 		restoreTags: (tags: CharacterTags[]) => call("restore_tags", { tags }) as Promise<void>,
@@ -844,7 +852,9 @@ export type Changed = "characters" | "chats" |
 /**  The folders of both lists. */
 "folders" | 
 /**  The messages of chat `id`. */
-"messages" | "personas" | "models" | "endpoints" | 
+"messages" | "personas" | 
+/**  Private characters are shown or hidden now. */
+"privateCharacters" | "models" | "endpoints" | 
 /**  Tool server `id`, or the list of tool servers. */
 "toolServers" | "settings" | 
 /**  Templates, modes, regex scripts. */
@@ -917,6 +927,8 @@ export type CharacterSummary = {
 	tags: string[],
 	creator: string,
 	favourite: boolean,
+	/**  It can be hidden. */
+	private: boolean,
 	/**  When its newest chat last changed, RFC 3339. */
 	lastChat: string | null,
 	created: string,
@@ -2866,6 +2878,13 @@ export type PrivacySpace = {
 	promptBytes: number,
 	/**  Bytes of the log files. */
 	logBytes: number,
+};
+
+/**  Whether private characters are shown. */
+export type PrivateCharacters = {
+	/**  The data folder is encrypted, so characters can be private and hidden. */
+	available: boolean,
+	shown: boolean,
 };
 
 /**  One block of the prompt, as the X-ray draws it. */

@@ -34,6 +34,7 @@ import { ToolServers } from "./toolServers.svelte";
 import { Models } from "./models.svelte";
 import { followOrigin } from "./origins";
 import { PersonaActions } from "./personaActions";
+import { PrivateCharacters } from "./privateCharacters.svelte";
 import { Openings } from "./openings.svelte";
 import type { PageValues } from "./pageValues";
 import { SettingsState } from "./settings.svelte";
@@ -103,6 +104,7 @@ export class App {
 	readonly openings: Openings;
 	readonly deletion: ChatDeletion;
 	readonly forgetting: Forgetting;
+	readonly privateCharacters: PrivateCharacters;
 	readonly links: Links;
 	readonly encryption: EncryptionState;
 	/** `null` outside the desktop window. */
@@ -199,6 +201,11 @@ export class App {
 		this.openings = new Openings(shell);
 		this.deletion = new ChatDeletion(this.api, { attempt: (action) => this.attempt(action), deleted: (chats) => this.#chatsDeleted(chats) });
 		this.forgetting = new Forgetting(this.api, { attempt: (action) => this.attempt(action), forgotten: () => this.#forgotten() });
+		this.privateCharacters = new PrivateCharacters(this.api, {
+			attempt: (action) => this.attempt(action),
+			vanished: (name) => this.toasts.show({ kind: "news", text: t("private.vanished", { name }), detail: t("private.vanishedHow") }, Infinity),
+			hidden: () => this.#leaveHidden(),
+		});
 	}
 
 	/** Subscribes to events and loads the first screen. The returned function unsubscribes. */
@@ -462,12 +469,22 @@ export class App {
 		else this.leaveChat();
 	}
 
+	/** Leaves the chat and the editor of a character that is hidden now, and everything that may quote it. */
+	async #leaveHidden(): Promise<void> {
+		this.clearUndo();
+		this.search.close();
+		await this.loadLists();
+		const { chat, editor } = this;
+		if (chat && !this.chats.all.some(({ id }) => id === chat.id)) this.leaveChat();
+		if (editor?.id && !this.library.all.some(({ id }) => id === editor.id)) this.editor = null;
+	}
+
 	exportChats(ids: readonly string[], format: ChatFileFormat): Promise<void> {
 		return this.exporting(() => this.api.shell.exportChats([...ids], format), t("toast.chatsExported", { count: ids.length }));
 	}
 
 	async loadAll(): Promise<void> {
-		await Promise.all([this.loadLists(), this.loadFolders(), this.models.load(), this.modelLibrary.load(), this.modelMoves.load(), this.settings.load(), this.folder.load(), this.dataWarnings.load(), this.encryptionHint.load()]);
+		await Promise.all([this.loadLists(), this.loadFolders(), this.models.load(), this.modelLibrary.load(), this.modelMoves.load(), this.settings.load(), this.folder.load(), this.dataWarnings.load(), this.encryptionHint.load(), this.privateCharacters.load()]);
 	}
 
 	/** Loads the folders of both lists. */

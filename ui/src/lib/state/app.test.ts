@@ -50,6 +50,18 @@ test("start opens the last open chat", async () => {
 	expect(app.toasts.items.map((toast) => toast.text)).toEqual(["A reply was cut."]);
 });
 
+test.each([
+	[false, null],
+	[true, "chat"],
+])("a private chat that is shown: %s leaves the open chat %s", async (shown, open) => {
+	const chats = [SUMMARY];
+	const { app } = await started({ private_characters: () => ({ available: true, shown }), list_chats: () => [...chats] });
+	chats.pop();
+	app.receive({ event: "changed", what: "privateCharacters", id: null });
+	await vi.waitFor(() => expect(app.chat?.id ?? null).toBe(open));
+	expect(app.privateCharacters.shown).toBe(shown);
+});
+
 test("failed start can be retried", async () => {
 	const startup = vi.fn(() => {
 		throw { kind: "storage", message: "disk I/O error", hint: "" };

@@ -77,6 +77,7 @@ export class EngineEvents {
 			if (what === "characters") await this.#characterChanged(id);
 			else if (what === "chats") await this.#chatsChanged();
 			else if (what === "dataWarnings") await app.dataWarnings.load();
+			else if (what === "privateCharacters") await app.privateCharacters.changed();
 			else if (what === "folders") await app.loadFolders();
 			else if (what === "models" || what === "endpoints") {
 				await app.models.load();

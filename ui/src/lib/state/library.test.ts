@@ -6,7 +6,7 @@ import type { Sort } from "./cards";
 import { Library } from "./library.svelte";
 import { browserValues } from "./pageValues";
 
-const card = (name: string, over: Partial<CharacterSummary> = {}): CharacterSummary => ({ id: name, name, tagline: "", picture: null, tags: [], creator: "", favourite: false, lastChat: null, created: "", place: { folder: null, pinned: false, archived: false }, ...over });
+const card = (name: string, over: Partial<CharacterSummary> = {}): CharacterSummary => ({ id: name, name, tagline: "", picture: null, tags: [], creator: "", favourite: false, private: false, lastChat: null, created: "", place: { folder: null, pinned: false, archived: false }, ...over });
 
 async function library(cards: CharacterSummary[], answers: ConstructorParameters<typeof FakeShell>[0] = {}) {
 	const shell = new FakeShell({ list_characters: () => cards, find_characters: () => [], ...answers });

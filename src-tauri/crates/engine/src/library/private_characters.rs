@@ -80,9 +80,9 @@ impl PrivateCharacters {
     pub(crate) async fn set_character_private(
         &self,
         character: CharacterId,
-        private: bool,
+        on: bool,
     ) -> ApiResult<()> {
-        if !private {
+        if !on {
             return self.mark(character, false).await;
         }
         if self.base.keys().is_none() {

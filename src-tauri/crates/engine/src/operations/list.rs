@@ -141,7 +141,7 @@ macro_rules! operations {
             library.private_characters: private_characters() -> PrivateCharacters;
             /// Makes a character private, or no longer. A private character and its chats are
             /// hidden at once unless private characters are shown.
-            library.private_characters: set_character_private(character: CharacterId, private: bool) -> ();
+            library.private_characters: set_character_private(character: CharacterId, on: bool) -> ();
             /// Shows private characters until `hide_private` or a restart. After several wrong
             /// passphrases, the next try has to wait.
             library.private_characters: show_private(passphrase: SecretText) -> ();
