@@ -1,5 +1,7 @@
 //! Passphrases in files: which texts are the same passphrase, and which are none.
 
+use serde_json::{Value, json};
+
 use crate::world::World;
 
 /// A text in the file of a new passphrase, and one that must unlock the folder afterwards.
@@ -106,4 +108,23 @@ fn text_that_is_no_passphrase_is_refused() {
         assert!(!code.exists(), "{reason}: a code that opens nothing");
     }
     assert_eq!(world.json(&["protect", "status"])["protected"], false);
+}
+
+#[test]
+fn private_characters_are_listed_only_when_asked() {
+    let world = protected_world();
+    let typed = world.file("typed", "whale oil");
+    let call = |arguments: &[&str]| {
+        let all = [&["call"], arguments, &["--passphrase-from", &typed]].concat();
+        let called = world.run(&all);
+        assert_eq!(called.code, 0, "{called:?}");
+        serde_json::from_str::<Value>(&called.out).unwrap()
+    };
+    let count = |listed: &Value| listed.as_array().unwrap().len();
+    let before = call(&["list_characters"]);
+    let arguments = json!({ "character": before[0]["id"], "on": true }).to_string();
+    call(&["set_character_private", &arguments]);
+    assert_eq!(count(&call(&["list_characters"])), count(&before) - 1);
+    let all = call(&["list_characters", "--with-private"]);
+    assert_eq!(count(&all), count(&before));
 }
