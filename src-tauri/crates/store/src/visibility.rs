@@ -13,10 +13,10 @@ use rusqlite::functions::FunctionFlags;
 /// SQL query for the ids of the hidden chats.
 macro_rules! hidden_chats {
     () => {
-        "SELECT led.id FROM private_character JOIN chat AS led ON led.character = private_character.character
+        "SELECT led.id FROM private_character CROSS JOIN chat AS led ON led.character = private_character.character
             WHERE NOT shows_private()
         UNION ALL SELECT joined.chat FROM private_character
-            JOIN chat_member AS joined ON joined.character = private_character.character
+            CROSS JOIN chat_member AS joined ON joined.character = private_character.character
             WHERE NOT shows_private()"
     };
 }

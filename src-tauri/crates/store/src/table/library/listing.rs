@@ -88,8 +88,8 @@ pub(crate) const ALL: &str = concat!(
         (SELECT max(updated) FROM chat
             WHERE chat.character = character.id AND chat.deleted IS NULL AND chat.rowid NOT IN (
                 SELECT hidden.rowid FROM private_character
-                JOIN chat_member ON chat_member.character = private_character.character
-                JOIN chat AS hidden ON hidden.id = chat_member.chat WHERE NOT shows_private())) AS last_chat,
+                CROSS JOIN chat_member ON chat_member.character = private_character.character
+                CROSS JOIN chat AS hidden ON hidden.id = chat_member.chat WHERE NOT shows_private())) AS last_chat,
         EXISTS (SELECT 1 FROM private_character
             WHERE private_character.character = character.id) AS private
     FROM character INDEXED BY character_listed

@@ -7,9 +7,9 @@ use crate::access::{PrivateCharacters, PrivateCharactersMut};
 use crate::sql::Col;
 
 const CHATS: &str = "SELECT led.id FROM private_character
-        JOIN chat AS led ON led.character = private_character.character
+        CROSS JOIN chat AS led ON led.character = private_character.character
     UNION SELECT joined.chat FROM private_character
-        JOIN chat_member AS joined ON joined.character = private_character.character";
+        CROSS JOIN chat_member AS joined ON joined.character = private_character.character";
 
 impl PrivateCharacters<'_> {
     pub fn has(&self, character: CharacterId) -> Result<bool, StoreError> {
