@@ -34,7 +34,6 @@ mod error;
 mod files;
 mod forget;
 mod identity;
-mod lock;
 mod migrate;
 mod open;
 mod pool;

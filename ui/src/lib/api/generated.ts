@@ -114,13 +114,13 @@ export function client(call: Call) {
 		findCharacters: (query: string) => call("find_characters", { query }) as Promise<CharacterId[]>,
 		setFavourites: (characters: CharacterId[], favourite: boolean) => call("set_favourites", { characters, favourite }) as Promise<void>,
 		/** Whether private characters can be hidden, and whether they are shown. */
-		privateCharacters: () => call("private_characters", {}) as Promise<PrivateCharacters>,
+		privateCharacters: () => call("private_characters", {  }) as Promise<PrivateCharacters>,
 		/** Makes a character private, or no longer. A private character and its chats are hidden at once unless private characters are shown. */
 		setCharacterPrivate: (character: CharacterId, on: boolean) => call("set_character_private", { character, on }) as Promise<void>,
 		/** Shows private characters until `hide_private` or a restart. After several wrong passphrases, the next try has to wait. */
 		showPrivate: (passphrase: SecretText) => call("show_private", { passphrase }) as Promise<void>,
 		/** Hides private characters. Their running replies end first. */
-		hidePrivate: () => call("hide_private", {}) as Promise<void>,
+		hidePrivate: () => call("hide_private", {  }) as Promise<void>,
 		/** Adds tags to the cards of all these characters, and removes others. Returns the former tags of the cards that changed; `restore_tags` undoes it. */
 		tagCharacters: (characters: CharacterId[], add: string[], remove: string[]) => call("tag_characters", { characters, add, remove }) as Promise<CharacterTags[]>,
 		restoreTags: (tags: CharacterTags[]) => call("restore_tags", { tags }) as Promise<void>,

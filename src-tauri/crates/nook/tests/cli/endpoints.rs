@@ -28,6 +28,7 @@ fn refusing() -> (String, Arc<Mutex<Vec<String>>>) {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "Windows always has a credential store")]
 fn key_lasts_for_one_command_without_a_keychain() {
     let world = World::without_model();
     let (url, heads) = refusing();

@@ -79,6 +79,7 @@ fn hub_settings_are_checked_and_hide_the_token() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "Windows always has a credential store")]
 fn token_without_a_keychain_is_said_and_given_again() {
     let world = world();
     let token = world.file("token", "hf_secret\n");

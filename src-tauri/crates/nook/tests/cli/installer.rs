@@ -88,6 +88,8 @@ fn data_outlives_upgrade_and_removal() {
     let installed = Installed(folder.path().join("Programs of Zoë"));
     let local = PathBuf::from(std::env::var_os("LOCALAPPDATA").unwrap());
     let database = local.join("Inglenook/Inglenook/data/inglenook.db");
+    // An earlier run may have ended before its last step.
+    let _ = fs::remove_dir_all(local.join("Inglenook"));
 
     installed.install(&with_models);
     let events = installed.nook(&[

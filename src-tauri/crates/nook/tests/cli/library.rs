@@ -407,7 +407,7 @@ fn downloads_a_model_and_verifies_its_checksum() {
     let world = World::with_model();
     let default = world.json(&["models", "list"])["items"][0].clone();
     let address = serve(std::fs::read(default["path"].as_str().unwrap()).unwrap());
-    let place = world.data_dir().join("models/tiny.gguf");
+    let place = world.data_dir().join("models").join("tiny.gguf");
     let other = "0".repeat(64);
     world
         .run(&["models", "get", &address, "--sha256", &other, "--json"])

@@ -311,6 +311,7 @@ fn consolidates_and_restores_memories() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "evaluation"), ignore = "the packages are without it")]
 fn ranks_a_corpus_without_a_data_folder() {
     let world = World::without_model();
     let line = |id, speaker, text| json!({ "conversation_id": "c", "id": id, "session": 1, "time": null, "speaker": speaker, "text": text, "caption": null });
@@ -364,6 +365,7 @@ fn ranks_a_corpus_without_a_data_folder() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "evaluation"), ignore = "the packages are without it")]
 fn scenario_prints_the_memories_of_its_probes() {
     let world = World::without_model();
     let (of, chat) = (json!("p"), json!("one"));

@@ -12,7 +12,7 @@ use crate::connection::quick_check;
 use crate::encryption::cipher;
 use crate::encryption::cipher::FileForm;
 use crate::files::DATABASE;
-use crate::lock::Lock;
+use crate::open::lock::Lock;
 use crate::{FolderKeys, StoreError, commits, files};
 
 /// Prefixes of folders that hold a replaced database. Earlier versions used the second prefix.

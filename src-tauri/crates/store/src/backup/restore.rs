@@ -13,7 +13,7 @@ use super::pool;
 use super::verify::{verify, verify_copy};
 use crate::asset_folder::AssetFolder;
 use crate::encryption::cipher;
-use crate::lock::Lock;
+use crate::open::lock::Lock;
 use crate::{FolderKeys, StoreError, commits, files};
 
 /// The result of a restore.

@@ -17,7 +17,7 @@ use crate::asset_conversion::convert_files;
 use crate::asset_folder::AssetFolder;
 use crate::encryption::cipher::{self, FileForm};
 use crate::encryption::conversion::{Converted, KeyChange, copy_with_log};
-use crate::lock::Lock;
+use crate::open::lock::Lock;
 use crate::{FolderKeys, StoreError, backup, files};
 
 /// Encrypts a closed folder.

@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::encryption::cipher::{self, FileForm};
 use crate::identity::{FOREIGN, ours};
-use crate::lock::Lock;
+use crate::open::lock::Lock;
 use crate::{FolderKeys, StoreError, backup, files, migrate};
 
 /// Whether the database in the folder has content.

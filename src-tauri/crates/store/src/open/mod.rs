@@ -6,6 +6,7 @@
 //! - An upgrade keeps a verified backup of the old format.
 
 mod examine;
+pub(crate) mod lock;
 mod notice;
 mod start;
 

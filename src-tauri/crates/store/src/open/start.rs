@@ -13,7 +13,7 @@ use crate::access::SwipesMut;
 use crate::commits::{self, CommitCounter};
 use crate::connection::{self, check_sqlite, quick_check};
 use crate::encryption::cipher;
-use crate::lock::Lock;
+use crate::open::lock::Lock;
 use crate::pool::Pool;
 use crate::store::Parts;
 use crate::visibility::Visibility;

@@ -14,7 +14,7 @@ use crate::access::{ReadTransaction, WriteTransaction};
 use crate::asset_folder::AssetFolder;
 use crate::commits::CommitCounter;
 use crate::connection::{Durability, set_durability};
-use crate::lock::Lock;
+use crate::open::lock::Lock;
 use crate::pool::Pool;
 use crate::table::library::asset;
 use crate::visibility::Visibility;

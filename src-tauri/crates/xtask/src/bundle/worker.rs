@@ -54,6 +54,11 @@ pub(super) fn build_for_windows(toolchain: &Toolchain) -> Result<Vec<PathBuf>> {
     })?);
     libraries.extend(toolchain.runtime_libraries()?);
     let programs = toolchain.programs()?;
+    // The worker would load those of an earlier build.
+    let earlier = programs.join(WITH_TILES);
+    if earlier.is_file() {
+        fs::remove_file(earlier)?;
+    }
     libraries
         .iter()
         .map(|library| toolchain.strip(library, &programs))

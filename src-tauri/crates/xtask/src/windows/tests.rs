@@ -26,7 +26,7 @@ const CRATES: [&str; 13] = [
     "updates",
 ];
 
-/// Parts of the names of tests that run Python, which Wine cannot start.
+/// Parts of the names of the crates' tests that run Python, which Wine cannot start.
 const WITH_PYTHON: [&str; 3] = ["python", "libsodium_writes", "real_model::"];
 
 /// Builds the packages, then tests the crates, the command line and the installer. `filter` is a
@@ -88,10 +88,10 @@ fn cargo_tests(
         let mut call = toolchain.cargo("test")?;
         call.arg("--no-fail-fast").args(selected);
         call.args(filter).args(["--", "--test-threads", "2"]);
-        call.args(WITH_PYTHON.iter().flat_map(|part| ["--skip", *part]));
-        if let Some(packages) = packages {
-            call.env("INGLENOOK_WINE_PACKAGES", packages);
-        }
+        match packages {
+            Some(packages) => call.env("INGLENOOK_WINE_PACKAGES", packages),
+            None => call.args(WITH_PYTHON.iter().flat_map(|part| ["--skip", *part])),
+        };
         wine.as_runner(&mut call);
         Ok(call)
     };
