@@ -104,6 +104,8 @@ fn data_outlives_upgrade_and_removal() {
     let end = events.last().unwrap();
     assert_eq!(end["event"], "end", "{events:?}");
     assert!(end["usage"]["generated"].as_u64().unwrap() > 0, "{end}");
+    // This one, and the one that the first start begins with a greeting.
+    assert_eq!(installed.chats(), 2);
 
     // The version before stays, to go back to.
     fs::create_dir_all(installed.file("versions/0.0.9")).unwrap();
@@ -114,7 +116,7 @@ fn data_outlives_upgrade_and_removal() {
         [env!("CARGO_PKG_VERSION"), "0.0.9"]
     );
     assert!(installed.file("models").is_dir());
-    assert_eq!(installed.chats(), 1);
+    assert_eq!(installed.chats(), 2);
 
     installed.uninstall(&[]);
     for name in ["versions", "models", "nook.exe", "inglenook.exe", "current"] {
@@ -123,7 +125,7 @@ fn data_outlives_upgrade_and_removal() {
     assert!(database.is_file(), "{}", database.display());
 
     installed.install(&without_models);
-    assert_eq!(installed.chats(), 1);
+    assert_eq!(installed.chats(), 2);
     fs::write(installed.file("my notes.txt"), "mine").unwrap();
     installed.uninstall(&["/DELETEDATA"]);
     assert!(!database.exists());
