@@ -121,8 +121,13 @@ test("chat list is widened by keyboard and keeps its width", async () => {
 	await page.keyboard.press("ArrowRight");
 	await page.keyboard.press("ArrowRight");
 	await eventually(async () => assert.equal(await width(), before + 32));
+	await page.evaluate(async () => {
+		await window.app.values.saved();
+		sessionStorage.setItem("mock.values", JSON.stringify([...window.engine.pageValues.stored]));
+	});
 	await show("chat");
 	await eventually(async () => assert.equal(await width(), before + 32));
+	await page.evaluate(() => sessionStorage.removeItem("mock.values"));
 });
 
 test("download shows on the rail of every screen", async () => {

@@ -13,6 +13,8 @@ const scene = (query.get("scene") ?? "chat") as Scene;
 const theme = query.get("theme") ?? "dark";
 
 const engine = new MockEngine(scene, theme as "light" | "dark", query.get("language") ?? "en");
+// A test keeps choices over a reload here, as the data folder does over a restart.
+for (const [key, value] of JSON.parse(sessionStorage.getItem("mock.values") ?? "[]") as [string, string][]) engine.pageValues.stored.set(key, value);
 engine.pageValues.stored.set("inglenook.look", JSON.stringify({ theme, layout: query.get("layout") ?? "bubbles" }));
 preparePage(engine);
 if (query.get("access") === "locked") {
