@@ -101,48 +101,9 @@ impl Headless {
 
     /// Starts the app in a data folder that is encrypted with this passphrase.
     pub async fn protected(passphrase: &str) -> Self {
-        let app = Self::new().await;
-        app.engine.shutdown().await;
-        let Self {
-            engine, model, dir, ..
-        } = app;
-        drop(engine);
-        let options = Options {
-            data_dir: dir.path().to_owned(),
-            without_keychain: true,
-            clock: Clock::stopped(NOW),
-            ..Options::default()
-        };
         let secret = SecretText::new(passphrase.to_owned());
-        let prepared = Engine::prepare_protection(secret.clone())
-            .await
-            .expect("keys");
-        let code = prepared.recovery_code();
-        Engine::protect(&options, prepared, code)
-            .await
-            .expect("an encrypted folder");
-        let keys = Engine::unlock(&options, UnlockSecret::Passphrase(secret))
-            .await
-            .expect("the passphrase is right");
-        let (tools, environment) = (ToolSources::default(), BTreeMap::new());
-        let (memory_meter, keys) = (memory_meter(), Some(keys));
-        let engine = open(
-            &dir,
-            (&model, &tools),
-            &environment,
-            &memory_meter,
-            keys.as_ref(),
-        )
-        .await;
-        Self {
-            engine,
-            model,
-            dir,
-            tools,
-            environment,
-            memory_meter,
-            keys,
-        }
+        let protect = async |dir: &Path, _| Some(protect(dir, secret).await);
+        Self::new().await.restart_with(protect).await
     }
 
     /// Ends the engine as on closing the window, and starts another one in the same folder.
@@ -152,6 +113,19 @@ impl Headless {
 
     /// Like [`Self::restart`], but runs `meanwhile` on the folder between the two engines.
     pub async fn restart_after(self, meanwhile: impl FnOnce(&Path)) -> Self {
+        let keep_keys = async |dir: &Path, keys| {
+            meanwhile(dir);
+            keys
+        };
+        self.restart_with(keep_keys).await
+    }
+
+    /// Runs `meanwhile` between two engines with the keys of the first one. It returns those of the
+    /// second one.
+    async fn restart_with<F>(self, meanwhile: F) -> Self
+    where
+        F: AsyncFnOnce(&Path, Option<UnlockedFolder>) -> Option<UnlockedFolder>,
+    {
         let Self {
             engine,
             model,
@@ -163,7 +137,7 @@ impl Headless {
         } = self;
         engine.shutdown().await;
         drop(engine);
-        meanwhile(dir.path());
+        let keys = meanwhile(dir.path(), keys).await;
         let engine = open(
             &dir,
             (&model, &tools),
@@ -268,6 +242,26 @@ async fn open(
     Engine::open(options)
         .await
         .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Encrypts a folder, and unlocks it.
+async fn protect(dir: &Path, passphrase: SecretText) -> UnlockedFolder {
+    let options = Options {
+        data_dir: dir.to_owned(),
+        without_keychain: true,
+        clock: Clock::stopped(NOW),
+        ..Options::default()
+    };
+    let prepared = Engine::prepare_protection(passphrase.clone())
+        .await
+        .expect("keys");
+    let code = prepared.recovery_code();
+    Engine::protect(&options, prepared, code)
+        .await
+        .expect("an encrypted folder");
+    Engine::unlock(&options, UnlockSecret::Passphrase(passphrase))
+        .await
+        .expect("the passphrase is right")
 }
 
 /// A machine with fast memory. A real measurement would take a second of each test.
