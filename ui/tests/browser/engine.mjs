@@ -18,14 +18,18 @@ export async function scriptedHub(repo, name, file, ...ends) {
 	return { address, stop: () => hub.stdin.end() };
 }
 
+/** The built `nook`, or that of the variable. */
+export function nookProgram() {
+	const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
+	return process.env.INGLENOOK_NOOK ?? join(target, "debug", "nook");
+}
+
 /** Starts the real engine: `nook serve --ui`. Without `data`, in an empty data folder, which is deleted at the end. */
 export async function serve({ data: kept, variables = {} } = {}) {
-	const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
-	const program = process.env.INGLENOOK_NOOK ?? join(target, "debug", "nook");
 	const data = kept ?? (await mkdtemp(join(tmpdir(), "inglenook-ui-")));
 	// Long enough to be seen while it streams.
 	const env = { INGLENOOK_MAX_TOKENS: "120", ...process.env, ...variables, INGLENOOK_UI: join(root, "ui", "dist") };
-	const nook = spawn(program, ["serve", "--ui", "--port", "0", "--data-dir", data, "--json"], { env, stdio: ["ignore", "pipe", "pipe"] });
+	const nook = spawn(nookProgram(), ["serve", "--ui", "--port", "0", "--data-dir", data, "--json"], { env, stdio: ["ignore", "pipe", "pipe"] });
 	let complaints = "";
 	nook.stderr.on("data", (text) => (complaints += text));
 	const { url } = await new Promise((resolve, reject) => {

@@ -12,7 +12,7 @@ const counts = { passed: 0, failed: 0 };
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const files = readdirSync(folder).filter((name) => name.endsWith(".test.mjs")).sort().map((name) => join(folder, name));
 /** Files that start the engine, which uses all cores for its model, or that measure times. */
-const ALONE = ["drafts", "messages", "newcomer", "path"].map((name) => `${name}.test.mjs`);
+const ALONE = ["drafts", "messages", "newcomer", "path", "private"].map((name) => `${name}.test.mjs`);
 /** The file that takes longest starts first. */
 const FIRST = "accessibility.test.mjs";
 // One build for all files.

@@ -853,7 +853,7 @@ export type Changed = "characters" | "chats" |
 "folders" | 
 /**  The messages of chat `id`. */
 "messages" | "personas" | 
-/**  Private characters are shown or hidden now. */
+/**  Private characters are shown or hidden now, or others are private. Every list may have changed. */
 "privateCharacters" | "models" | "endpoints" | 
 /**  Tool server `id`, or the list of tool servers. */
 "toolServers" | "settings" | 

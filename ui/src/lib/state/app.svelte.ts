@@ -1,3 +1,4 @@
+import { tick } from "svelte";
 import { SvelteSet } from "svelte/reactivity";
 import { asApiError } from "../api/errors";
 import type { ApiError, CharacterId, ChatFileFormat, ChatId, DocumentOwner, Event, ImportReport, MessageId, ModelRef, Origin, PromptFile, ReadableOptions, SearchWord, Startup } from "../api/generated";
@@ -204,7 +205,7 @@ export class App {
 		this.privateCharacters = new PrivateCharacters(this.api, {
 			attempt: (action) => this.attempt(action),
 			vanished: (name) => this.toasts.show({ kind: "news", text: t("private.vanished", { name }), detail: t("private.vanishedHow") }, Infinity),
-			hidden: () => this.#leaveHidden(),
+			changed: (shown) => this.#privateChanged(shown),
 		});
 	}
 
@@ -469,11 +470,18 @@ export class App {
 		else this.leaveChat();
 	}
 
+	/** Loads everything that private characters may be part of. Before that, a hidden chat and its panels are left, because they can no longer be loaded. */
+	async #privateChanged(shown: boolean): Promise<void> {
+		await this.loadLists();
+		if (!shown) this.#leaveHidden();
+		await tick();
+		await Promise.all([this.loadFolders(), this.books.changed(null), this.memoriesChanged(), this.settings.load(), this.chat?.mode.load()]);
+	}
+
 	/** Leaves the chat and the editor of a character that is hidden now, and everything that may quote it. */
-	async #leaveHidden(): Promise<void> {
+	#leaveHidden(): void {
 		this.clearUndo();
 		this.search.close();
-		await this.loadLists();
 		const { chat, editor } = this;
 		if (chat && !this.chats.all.some(({ id }) => id === chat.id)) this.leaveChat();
 		if (editor?.id && !this.library.all.some(({ id }) => id === editor.id)) this.editor = null;

@@ -7,8 +7,8 @@ interface Callbacks {
 	attempt(action: () => Promise<unknown>): Promise<void>;
 	/** Called after a character was made private and hidden at once. */
 	vanished(name: string): void;
-	/** Called when private characters are hidden now, and may still be on screen. */
-	hidden(): Promise<void>;
+	/** Called when other characters may be shown now, or fewer. */
+	changed(shown: boolean): Promise<void>;
 }
 
 /** Private characters: whether they are shown, the question for the passphrase, and the mark of each. */
@@ -34,7 +34,7 @@ export class PrivateCharacters {
 	/** Follows a change, maybe of another window. */
 	changed = async (): Promise<void> => {
 		await this.load();
-		if (!this.shown) await this.callbacks.hidden();
+		await this.callbacks.changed(this.shown);
 	};
 
 	ask = (): void => {

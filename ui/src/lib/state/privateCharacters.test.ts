@@ -21,10 +21,10 @@ async function loaded({ shown = false, available = true } = {}) {
 		set_character_private: () => null,
 	});
 	const vanished = vi.fn();
-	const hidden = vi.fn(async () => {});
-	const state = new PrivateCharacters(api(shell), { attempt: async (action) => void (await action()), vanished, hidden });
+	const changed = vi.fn(async (_shown: boolean) => {});
+	const state = new PrivateCharacters(api(shell), { attempt: async (action) => void (await action()), vanished, changed });
 	await state.load();
-	return { state, shell, vanished, hidden };
+	return { state, shell, vanished, changed };
 }
 
 test("the right passphrase shows private characters", async () => {
@@ -50,19 +50,16 @@ test("an empty passphrase is not sent", async () => {
 });
 
 test("hiding clears what is on screen", async () => {
-	const { state, hidden } = await loaded({ shown: true });
+	const { state, changed } = await loaded({ shown: true });
 	await state.hide();
 	expect(state.shown).toBe(false);
-	expect(hidden).toHaveBeenCalledOnce();
+	expect(changed.mock.calls).toEqual([[false]]);
 });
 
-test("a change elsewhere clears the screen only if they are hidden", async () => {
-	const open = await loaded({ shown: true });
-	await open.state.changed();
-	expect(open.hidden).not.toHaveBeenCalled();
-	const closed = await loaded();
-	await closed.state.changed();
-	expect(closed.hidden).toHaveBeenCalledOnce();
+test.each([true, false])("a change elsewhere is followed, shown: %s", async (shown) => {
+	const { state, changed } = await loaded({ shown });
+	await state.changed();
+	expect(changed.mock.calls).toEqual([[shown]]);
 });
 
 test.each([

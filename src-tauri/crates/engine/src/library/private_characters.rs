@@ -25,17 +25,6 @@ use crate::base::running::ChatReservation;
 /// other chats may contain memories from their chats.
 const SHOWN: &str = "private_characters_shown";
 
-/// The kinds of data of which a part appears or disappears.
-const CHANGED: [Changed; 7] = [
-    Changed::PrivateCharacters,
-    Changed::Characters,
-    Changed::Chats,
-    Changed::Folders,
-    Changed::Lorebooks,
-    Changed::Memories,
-    Changed::Personas,
-];
-
 /// Shows and hides private characters. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct PrivateCharacters {
@@ -175,9 +164,7 @@ impl PrivateCharacters {
     }
 
     fn announce(&self) {
-        for what in CHANGED {
-            self.base.events().changed(what, None);
-        }
+        self.base.events().changed(Changed::PrivateCharacters, None);
     }
 }
 

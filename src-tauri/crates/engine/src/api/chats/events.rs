@@ -172,7 +172,7 @@ pub enum Changed {
     /// The messages of chat `id`.
     Messages,
     Personas,
-    /// Private characters are shown or hidden now.
+    /// Private characters are shown or hidden now, or others are private. Every list may have changed.
     PrivateCharacters,
     Models,
     Endpoints,
